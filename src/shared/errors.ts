@@ -1,0 +1,38 @@
+/**
+ * Every error that this library throws on purpose. Recognise one by its `code`, never by `instanceof`: two
+ * copies of the package may be loaded. The message says what was seen, the likely cause and the fix, and never
+ * holds a secret, a signature or a payload.
+ */
+export class EscrowMirrorError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "EscrowMirrorError";
+    this.code = code;
+  }
+}
+
+export type ErrorCode =
+  /** An option of `createMirror`, of a store or of a signature scheme is wrong. Fix the set-up. */
+  | "invalid-configuration"
+  /** An argument of a query is wrong: a limit, a cursor, an id. */
+  | "invalid-argument"
+  /** The store is locked, full or unreachable. Try again; a sender is answered 503. */
+  | "store-unavailable"
+  /** The database's tables belong to another version of this package, or were never made. */
+  | "schema-version"
+  /** An optional peer dependency is needed and not installed. */
+  | "missing-peer"
+  /** The mirror was closed. */
+  | "closed"
+  /** Nothing is stored under that id. */
+  | "not-found"
+  /** A quarantined delivery can't be applied: what it says is still not readable. */
+  | "not-releasable";
+
+/** Whether `error` was thrown by this library with one of `codes` (any code where none is given). */
+export function isEscrowMirrorError(error: unknown, ...codes: ErrorCode[]): error is EscrowMirrorError {
+  if (!(error instanceof Error) || error.name !== "EscrowMirrorError") return false;
+  return codes.length === 0 || codes.includes((error as EscrowMirrorError).code);
+}
