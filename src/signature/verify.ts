@@ -1,0 +1,208 @@
+/**
+ * The step *verify*: whether one request was signed with one of our secrets. It is total (whatever stands in the
+ * headers, it answers and never throws), compares in constant time, and looks at the clock only after the
+ * signature holds, so that a late but authentic delivery is told apart from a forged one (semantics §3).
+ */
+import { timingSafeEqual } from "node:crypto";
+import { digestOf, toContent, type Content, type PartSource } from "./content.ts";
+import { resolveScheme, type ResolvedScheme, type SignatureOption } from "./scheme.ts";
+import type { PreparedSecret } from "./secret.ts";
+import {
+  isWithin,
+  parseTimestamp,
+  resolveTolerance,
+  type Tolerance,
+  type ToleranceOption,
+} from "./timestamp.ts";
+
+export interface VerifierOptions {
+  /** Preset name or scheme. Default `"default"`. */
+  readonly scheme?: SignatureOption | undefined;
+  /** Default `X-Service-`. */
+  readonly headerPrefix?: string | undefined;
+  /** Only of use where the scheme signs the timestamp. Default 24 h past, 5 min future; bounds are inside. */
+  readonly toleranceMs?: ToleranceOption | undefined;
+}
+
+export interface Verifier {
+  readonly scheme: ResolvedScheme;
+  /** Never throws. `secrets` are tried in their order. */
+  verify(request: SignedRequest, secrets: readonly PreparedSecret[], nowMs: number): Verification;
+}
+
+export interface SignedRequest {
+  /** All values of a header as received, `[]` when it is absent. It is asked with lower-case names. */
+  headers(name: string): readonly string[];
+  /** The raw bytes as received: never parsed, inflated or decoded. */
+  readonly body: Uint8Array;
+}
+
+export type Verification = Verified | { readonly ok: false; readonly reason: VerifyFailure };
+
+export interface Verified {
+  readonly ok: true;
+  readonly secretId: string;
+  readonly fingerprint: string;
+  /** The signed timestamp; `null` where the scheme signs none. */
+  readonly timestampMs: number | null;
+  /** Authentic, but its signed timestamp lies too far from now. Always `false` where the scheme signs none. */
+  readonly outsideTolerance: boolean;
+}
+
+export type VerifyFailure =
+  /** No signature header, or a blank one. */
+  | "signature-missing"
+  /** The header can't be a signature of this scheme, stands more than once, or a signed id is missing or has a dot. */
+  | "signature-malformed"
+  /** Well-formed, and made with none of the secrets: forged, or a secret that we don't have yet. */
+  | "signature-mismatch"
+  /** The scheme signs a timestamp and there is none. */
+  | "timestamp-missing"
+  /** The signature holds, but its timestamp is not in the scheme's unit. */
+  | "timestamp-unparseable";
+
+/**
+ * Prepares the check of one scheme.
+ *
+ * Several signature *headers* never pass. One header with several *entries* does where the scheme is such a list
+ * (Stripe, Standard Webhooks): any entry may match, but each that bears the scheme's prefix must be a digest.
+ *
+ * @throws `invalid-configuration` for a scheme, prefix or tolerance that is wrong.
+ */
+export function createVerifier(options: VerifierOptions = {}): Verifier {
+  const scheme = resolveScheme(options.scheme, options.headerPrefix);
+  const tolerance = resolveTolerance(options.toleranceMs);
+  const names = lowerCaseNames(scheme);
+  return {
+    scheme,
+    verify(request, secrets, nowMs) {
+      const claim = readClaim(scheme, request.headers(names.signature));
+      if (typeof claim === "string") return failed(claim);
+      const content = toContent(scheme, partsOf(request, names, claim));
+      if (content === undefined) return failed("signature-mismatch");
+      const gap = missingPart(scheme, content);
+      if (gap !== undefined) return failed(gap);
+      const secret = secrets.find(({ key }) => isAmong(claim.digests, digestOf(scheme, key, content)));
+      if (secret === undefined) return failed("signature-mismatch");
+      return judgeTime(scheme, tolerance, content, secret, nowMs);
+    },
+  };
+}
+
+/** What the signature header says: the digests that it claims, and the timestamp if it holds one. */
+interface Claim {
+  readonly digests: readonly Buffer[];
+  /** `null` where the scheme has a header of its own for it. */
+  readonly timestamp: string | null;
+}
+
+type ClaimFailure = "signature-missing" | "signature-malformed";
+
+interface HeaderNames {
+  readonly signature: string;
+  readonly timestamp: string;
+  readonly id: string;
+}
+
+/** More entries than any roll-over needs; each costs a comparison. */
+const entriesMax = 16;
+
+const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
+
+function lowerCaseNames(scheme: ResolvedScheme): HeaderNames {
+  return {
+    signature: scheme.signatureHeader.toLowerCase(),
+    timestamp: scheme.timestampHeader.toLowerCase(),
+    id: scheme.idHeader.toLowerCase(),
+  };
+}
+
+function readClaim(scheme: ResolvedScheme, values: readonly string[]): Claim | ClaimFailure {
+  const [value, ...more] = values;
+  if (value === undefined || values.every(isBlank)) return "signature-missing";
+  if (more.length > 0) return "signature-malformed";
+  if (scheme.list !== "none") return readList(scheme, value);
+  const digest = decodeDigest(scheme, withoutPrefix(scheme, value));
+  return digest === undefined ? "signature-malformed" : { digests: [digest], timestamp: null };
+}
+
+function readList(scheme: ResolvedScheme, value: string): Claim | ClaimFailure {
+  const entries = value.split(scheme.list === "comma" ? "," : " ", entriesMax + 1);
+  const digests = valuesUnder(entries, scheme.prefix).map((text) => decodeDigest(scheme, text));
+  const timestamps = scheme.timestampEntry === null ? null : valuesUnder(entries, scheme.timestampEntry);
+  if (entries.length > entriesMax || digests.length === 0) return "signature-malformed";
+  if (!digests.every(isDigest) || (timestamps?.length ?? 0) > 1) return "signature-malformed";
+  return { digests, timestamp: timestamps === null ? null : (timestamps[0] ?? "") };
+}
+
+function valuesUnder(entries: readonly string[], prefix: string): string[] {
+  return entries.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length));
+}
+
+function withoutPrefix({ prefix, prefixRequired }: ResolvedScheme, value: string): string {
+  if (value.startsWith(prefix)) return value.slice(prefix.length);
+  return prefixRequired ? "" : value;
+}
+
+/**
+ * The digest that `text` spells, or `undefined`. Node's decoders stop at, skip or truncate what they don't know
+ * (`"\u0130"` reads as hex `0`), so only a text that comes back the same is taken: no junk, no second spelling.
+ */
+function decodeDigest({ algorithm, encoding }: ResolvedScheme, text: string): Buffer | undefined {
+  const bytes = digestBytes[algorithm];
+  if (text.length !== (encoding === "hex" ? bytes * 2 : Math.ceil(bytes / 3) * 4)) return undefined;
+  const digest = Buffer.from(text, encoding);
+  const faithful = digest.toString(encoding) === (encoding === "hex" ? text.toLowerCase() : text);
+  return faithful ? digest : undefined;
+}
+
+function isDigest(digest: Buffer | undefined): digest is Buffer {
+  return digest !== undefined;
+}
+
+/** Every digest is as long as the algorithm's, so the comparison can't throw. */
+function isAmong(claimed: readonly Buffer[], digest: Buffer): boolean {
+  return claimed.some((candidate) => timingSafeEqual(candidate, digest));
+}
+
+/** A repeated header reads as HTTP joins it (RFC 9110 §5.3), as hosts that join early hand it over. */
+function partsOf(request: SignedRequest, names: HeaderNames, claim: Claim): PartSource {
+  return {
+    body: request.body,
+    id: () => request.headers(names.id).join(", "),
+    timestamp: () => claim.timestamp ?? request.headers(names.timestamp).join(", "),
+  };
+}
+
+function missingPart(scheme: ResolvedScheme, content: Content): VerifyFailure | undefined {
+  if (content.timestamp !== null && isBlank(content.timestamp)) return "timestamp-missing";
+  if (content.id !== null && isBlank(content.id)) return "signature-malformed";
+  // An id with a dot could end in two places: a part of a signed body would pass as the timestamp and the body.
+  if (scheme.content === "id.timestamp.body" && content.id?.includes(".")) return "signature-malformed";
+  return undefined;
+}
+
+function judgeTime(
+  scheme: ResolvedScheme,
+  tolerance: Tolerance,
+  content: Content,
+  secret: PreparedSecret,
+  nowMs: number,
+): Verification {
+  if (content.timestamp === null) return verified(secret, null, false);
+  const timestampMs = parseTimestamp(content.timestamp, scheme.timestampUnit);
+  if (timestampMs === undefined) return failed("timestamp-unparseable");
+  return verified(secret, timestampMs, !isWithin(tolerance, timestampMs, nowMs));
+}
+
+function verified(secret: PreparedSecret, timestampMs: number | null, outsideTolerance: boolean): Verified {
+  return { ok: true, secretId: secret.id, fingerprint: secret.fingerprint, timestampMs, outsideTolerance };
+}
+
+function failed(reason: VerifyFailure): Verification {
+  return { ok: false, reason };
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}

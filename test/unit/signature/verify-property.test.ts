@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { SignaturePreset } from "../../../src/signature/scheme.ts";
+import { prepareSecrets } from "../../../src/signature/secret.ts";
+import { signBody } from "../../../src/signature/sign.ts";
+import { createVerifier } from "../../../src/signature/verify.ts";
+import { base64Secret, noonMs, requestOf } from "./request.ts";
+
+const presets: SignaturePreset[] = ["default", "github", "stripe", "shopify", "standard-webhooks"];
+
+/** One delivery, and one change to what its signature covers, or to the signature. */
+const forgeries = fc.record({
+  preset: fc.constantFrom(...presets),
+  body: fc.uint8Array({ maxLength: 200 }),
+  webhookId: fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/),
+  mutate: fc.oneof(
+    fc.record({ part: fc.constant("body" as const), at: fc.nat(), by: fc.integer({ min: 1, max: 255 }) }),
+    fc.record({
+      part: fc.constant("signature" as const),
+      text: fc.string({ unit: "binary", maxLength: 120 }),
+    }),
+    fc.record({
+      part: fc.constant("character" as const),
+      at: fc.nat(),
+      to: fc.string({ unit: "binary", maxLength: 2 }),
+    }),
+    fc.record({ part: fc.constant("repeat" as const), with: fc.string({ maxLength: 80 }) }),
+    fc.record({
+      part: fc.constant("secret" as const),
+      bytes: fc.uint8Array({ minLength: 16, maxLength: 40 }),
+    }),
+  ),
+});
+
+it("no changed signature, body or secret verifies or throws", () => {
+  fc.assert(
+    fc.property(forgeries, ({ preset, body, webhookId, mutate }) => {
+      const verifier = createVerifier({ scheme: preset });
+      const secrets = prepareSecrets(base64Secret, verifier.scheme);
+      const headers = signBody({ scheme: preset, secret: base64Secret, body, webhookId, timestamp: noonMs });
+      expect(verifier.verify(requestOf(headers, body), secrets, noonMs).ok).toBe(true);
+
+      const name = verifier.scheme.signatureHeader;
+      const signature = headers[name] ?? "";
+      const check = (value: string | string[], bytes = body, keys = secrets) =>
+        verifier.verify(requestOf({ ...headers, [name]: value }, bytes), keys, noonMs).ok;
+      switch (mutate.part) {
+        case "body": {
+          const at = mutate.at % (body.length + 1);
+          const changed = Uint8Array.from([
+            ...body.slice(0, at),
+            (body[at] ?? 0) ^ mutate.by,
+            ...body.slice(at + 1),
+          ]);
+          return !check(signature, changed);
+        }
+        case "signature":
+          return !check(mutate.text);
+        case "character": {
+          const at = mutate.at % signature.length;
+          const changed = signature.slice(0, at) + mutate.to + signature.slice(at + 1);
+          fc.pre(changed.toLowerCase() !== signature.toLowerCase());
+          fc.pre(!isSpelling(preset, changed, signature));
+          return !check(changed);
+        }
+        case "repeat":
+          return !check([signature, mutate.with]);
+        case "secret": {
+          const other = Buffer.from(mutate.bytes).toString("base64");
+          return !check(signature, body, prepareSecrets(other, verifier.scheme));
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it("no header of the signed content changes without being noticed", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.boolean(), (text, isId) => {
+      const verifier = createVerifier({ scheme: "standard-webhooks" });
+      const secrets = prepareSecrets(base64Secret, verifier.scheme);
+      const body = '{"id":"a.b.c","at":"1776177000.x"}';
+      const signed = { scheme: "standard-webhooks", secret: base64Secret, body, webhookId: "msg_1" } as const;
+      const headers = {
+        ...signBody({ ...signed, timestamp: noonMs }),
+        [isId ? "webhook-id" : "webhook-timestamp"]: text,
+      };
+      fc.pre(text !== "msg_1" && text !== String(noonMs / 1000));
+      return !verifier.verify(requestOf(headers, body), secrets, noonMs).ok;
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** The same entry, spelled with an optional prefix left out or beside empty entries: no forgery. */
+function isSpelling(preset: SignaturePreset, changed: string, signature: string): boolean {
+  if (preset === "default") return changed === signature.slice("sha256=".length);
+  if (preset === "standard-webhooks") return changed.split(" ").includes(signature);
+  return preset === "stripe" && signature.split(",").every((entry) => changed.split(",").includes(entry));
+}
