@@ -140,9 +140,12 @@ describe("a failed check is explained", () => {
   });
 });
 
+function long(spaces: string): string {
+  return `{${spaces}"a":"${"x".repeat(diagnosedJsonBytesMax)}"}`;
+}
+
 describe("the work is bounded", () => {
   it("a body over the limit is not parsed", () => {
-    const long = (spaces: string) => `{${spaces}"a":"${"x".repeat(diagnosedJsonBytesMax)}"}`;
     expect(diagnose({ signed: { body: long("") }, received: long(" ") }).cause).toBe("unexplained");
   });
 
