@@ -111,6 +111,7 @@ const cases: [string, DiagnosisCause, Case][] = [
       signed: { scheme: "shopify", secret: base64Secret },
     },
   ],
+  ["a secret that is its prefix and no more", "unexplained", { secrets: "whsec_" }],
   ["another secret", "unexplained", { secrets: "other" }],
   ["a body that is not JSON", "unexplained", { received: "600.00 SAR" }],
   ["a body that is empty", "unexplained", { received: "" }],
