@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from "node:util";
+import { ambiguous, NumberText } from "./json.ts";
+
+/** The fields that are read from one object of the payload, by every spelling that is understood. */
+export interface FieldTable {
+  /** Every field as absent: the shape that a reading starts from. */
+  readonly absent: Readonly<Record<string, undefined>>;
+  /** camelCase and PascalCase, which is how fields come. */
+  readonly usual: ReadonlyMap<string, string>;
+  /** The same fields by their lower case, for any other casing. */
+  readonly anyCase: ReadonlyMap<string, string>;
+  /** Fields that are objects with a table of their own. */
+  readonly nested: Readonly<Record<string, FieldTable>>;
+}
+
+/** A table for fields named in the service's own camelCase. */
+export function fieldTable(names: readonly string[], nested: Record<string, FieldTable> = {}): FieldTable {
+  const absent = Object.fromEntries(names.map((name) => [name, undefined]));
+  const usual = new Map(names.flatMap((name) => [[name, name] as const, [toPascal(name), name] as const]));
+  const anyCase = new Map(names.map((name) => [name.toLowerCase(), name] as const));
+  return { absent, usual, anyCase, nested };
+}
+
+/**
+ * The table's fields of `value` under their own names, whatever casing they stand in; `undefined` where absent. What
+ * is no object comes back as it is, for the schema to refuse. The path of a field that has two values, under one key
+ * or under two casings, is added to `twice`. Each key is looked at once.
+ */
+export function readFields(value: unknown, table: FieldTable, twice: string[], path = ""): unknown {
+  if (!isObject(value)) return value;
+  const found: Record<string, unknown> = { ...table.absent };
+  for (const key of Object.keys(value)) {
+    const name = nameOf(key, table);
+    if (name === undefined) continue;
+    const inner = table.nested[name];
+    const read = inner === undefined ? value[key] : readFields(value[key], inner, twice, `${path}${name}.`);
+    if (read === ambiguous || differs(found[name], read)) twice.push(path + name);
+    found[name] = read;
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
+  );
+}
+
+function nameOf(key: string, table: FieldTable): string | undefined {
+  return table.usual.get(key) ?? table.anyCase.get(key.toLowerCase());
+}
+
+// JSON has no undefined: it is a field not yet seen.
+function differs(earlier: unknown, read: unknown): boolean {
+  return earlier !== undefined && earlier !== read && !isDeepStrictEqual(earlier, read);
+}
+
+function toPascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
