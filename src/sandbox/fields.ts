@@ -1,0 +1,146 @@
+import type { ValidationError } from "./answer.ts";
+import { parseHalalas } from "./money.ts";
+
+/** Rows of a list, milestones above all: far above any contract, far below what would hurt. */
+const listItemsMax = 1_000;
+const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?Z$/;
+const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/**
+ * Reads a request body field by field and collects what is wrong with it under the field's own name, so that one
+ * answer names every fault. Keys match in any casing: the documents themselves write `callbackUrl` and
+ * `callbackurl`, `KYC` and `kyc`.
+ */
+export class Fields {
+  readonly errors: ValidationError[];
+  readonly #path: string;
+  readonly #values = new Map<string, unknown>();
+
+  constructor(body: unknown, path = "", errors: ValidationError[] = []) {
+    this.#path = path;
+    this.errors = errors;
+    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+      this.fail("", "must be a JSON object.");
+      return;
+    }
+    for (const [name, value] of Object.entries(body)) this.#values.set(name.toLowerCase(), value);
+  }
+
+  fail(name: string, message: string): undefined {
+    const field = [this.#path, name].filter((part) => part !== "").join(".") || "body";
+    this.errors.push({ field, message: `${field} ${message}` });
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#read(name) !== undefined;
+  }
+
+  /** A required text that is not blank. */
+  text(name: string, charactersMax = Infinity): string {
+    const value = this.optionalText(name, charactersMax);
+    if (value !== null && value.trim() !== "") return value;
+    if (!this.#failed(name)) this.fail(name, "is required.");
+    return "";
+  }
+
+  /** A required text that may be empty (§2.2, lastName). */
+  textOrEmpty(name: string): string {
+    const value = this.optionalText(name);
+    if (value === null && !this.#failed(name)) this.fail(name, "is required; it may be an empty string.");
+    return value ?? "";
+  }
+
+  optionalText(name: string, charactersMax = Infinity): string | null {
+    const value = this.#read(name);
+    if (value === undefined) return null;
+    if (typeof value !== "string") return this.fail(name, `must be a string, not ${kindOf(value)}.`) ?? null;
+    if (value.length <= charactersMax) return value;
+    return this.fail(name, `has ${value.length} characters; at most ${charactersMax} are allowed.`) ?? null;
+  }
+
+  oneOf<const T extends string>(name: string, allowed: readonly T[]): T {
+    const value = this.text(name);
+    const match = allowed.find((item) => item === value);
+    if (match === undefined && !this.#failed(name)) this.fail(name, `must be ${allowed.join(" or ")}.`);
+    return match ?? (allowed[0] as T);
+  }
+
+  /** A required amount of SAR above zero with at most two decimals, in halalas. */
+  amount(name: string): number {
+    const value = this.#read(name);
+    if (value === undefined) return this.fail(name, "is required.") ?? 0;
+    const halalas = parseHalalas(value);
+    if (halalas === "not-a-number") return this.fail(name, `must be a number, not ${kindOf(value)}.`) ?? 0;
+    if (halalas === "too-precise") return this.fail(name, "must have at most two decimals.") ?? 0;
+    if (halalas === "out-of-range") return this.fail(name, "must be at most 10000000000.") ?? 0;
+    if (halalas <= 0) return this.fail(name, "must be greater than 0.") ?? 0;
+    return halalas;
+  }
+
+  optionalInteger(name: string): number | null {
+    const value = this.#read(name);
+    if (value === undefined) return null;
+    if (Number.isSafeInteger(value)) return value as number;
+    return this.fail(name, `must be an integer, not ${kindOf(value)}.`) ?? null;
+  }
+
+  /** §1: times sent to the service are UTC ISO 8601 with a Z suffix. */
+  utcTime(name: string): string {
+    const value = this.text(name);
+    const right = isoUtc.test(value) && !Number.isNaN(Date.parse(value));
+    if (!right && !this.#failed(name)) {
+      this.fail(name, "must be an ISO 8601 UTC time with a Z suffix, such as 2026-03-01T00:00:00Z.");
+    }
+    return value;
+  }
+
+  optionalDate(name: string): string | null {
+    const value = this.optionalText(name);
+    if (value === null || (isoDate.test(value) && !Number.isNaN(Date.parse(value)))) return value;
+    return this.fail(name, "must be an ISO 8601 date or date-time.") ?? null;
+  }
+
+  optionalUrl(name: string): string | null {
+    const value = this.optionalText(name);
+    if (value === null || value === "" || isHttpUrl(value)) return value === "" ? null : value;
+    return this.fail(name, "must be an absolute http or https URL without user name and password.") ?? null;
+  }
+
+  object(name: string): Fields | null {
+    const value = this.#read(name);
+    return value === undefined ? null : new Fields(value, this.#nested(name), this.errors);
+  }
+
+  list(name: string): Fields[] {
+    const value = this.#read(name);
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) return this.fail(name, `must be a list, not ${kindOf(value)}.`) ?? [];
+    if (value.length > listItemsMax)
+      return this.fail(name, `must have at most ${listItemsMax} entries.`) ?? [];
+    return value.map((item, index) => new Fields(item, this.#nested(`${name}[${index}]`), this.errors));
+  }
+
+  #read(name: string): unknown {
+    return this.#values.get(name.toLowerCase()) ?? undefined;
+  }
+
+  #nested(name: string): string {
+    return this.#path === "" ? name : `${this.#path}.${name}`;
+  }
+
+  #failed(name: string): boolean {
+    return this.errors.some(({ field }) => field === this.#nested(name));
+  }
+}
+
+export function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,65 @@
+import { createRequire } from "node:module";
+
+import type { Database } from "better-sqlite3";
+
+import { SandboxError } from "./sandbox-error.ts";
+import type { Change, Journal } from "./state.ts";
+
+const schema = `
+  create table if not exists sandbox_record (
+    place integer primary key autoincrement,
+    kind text not null,
+    id text not null,
+    json text not null,
+    unique (kind, id)
+  )`;
+
+/** Opens (or makes) the SQLite file that `data` names. A commit is one transaction. */
+export function openJournal(path: string): Journal {
+  const database = openDatabase(path);
+  const put = database.prepare(
+    "insert into sandbox_record (kind, id, json) values (?, ?, ?) on conflict (kind, id) do update set json = excluded.json",
+  );
+  const remove = database.prepare("delete from sandbox_record where kind = ? and id = ?");
+  const rows = database.prepare<[], { kind: string; id: string; json: string }>(
+    "select kind, id, json from sandbox_record order by place",
+  );
+  const write = database.transaction((changes: Iterable<Change>) => {
+    for (const { kind, id, json } of changes) {
+      if (json === null) remove.run(kind, id);
+      else put.run(kind, id, json);
+    }
+  });
+  return { load: () => rows.all(), write, close: () => void database.close() };
+}
+
+function openDatabase(path: string): Database {
+  const open = loadSqlite();
+  try {
+    const database = open(path);
+    database.pragma("journal_mode = WAL");
+    database.exec(schema);
+    return database;
+  } catch (cause) {
+    const seen = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError(
+      "invalid-configuration",
+      `Can't open the sandbox's data file ${path}: ${seen}. Its folder must exist and be writable, and the file must be one that a sandbox made.`,
+      { cause },
+    );
+  }
+}
+
+/** Only `data` needs the driver: loaded here and not at the top, so that the sandbox runs without it. */
+function loadSqlite(): (path: string) => Database {
+  try {
+    const Driver: typeof import("better-sqlite3") = createRequire(import.meta.url)("better-sqlite3");
+    return (path) => new Driver(path);
+  } catch (cause) {
+    throw new SandboxError(
+      "missing-peer",
+      "The sandbox option data keeps its state in SQLite and needs better-sqlite3, which can't be loaded. Run: npm install better-sqlite3. Or leave data out: the state is then in memory.",
+      { cause },
+    );
+  }
+}

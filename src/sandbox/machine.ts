@@ -1,0 +1,91 @@
+/**
+ * The sandbox's own state machine, as data. Rows marked §3 are the spec's; the others are assumptions that the
+ * event meanings of §6.1 and the statuses of the supplement suggest (see the table in README.md).
+ */
+export type ContractStatus =
+  | "Pending"
+  | "Approved"
+  | "Rejected"
+  | "Escrow"
+  | "Dispute"
+  | "Released"
+  | "Completed"
+  | "RefundInProgress"
+  | "Refunded"
+  | "Cancelled";
+
+export type MilestoneStatus =
+  "Pending" | "Escrow" | "Disputed" | "Released" | "Completed" | "RefundInProgress" | "Refunded";
+
+/** What has no endpoint and is done from code, over `/_sandbox/…` or on the control page. */
+export type ContractAction =
+  "approve" | "reject" | "cancel" | "pay" | "release" | "dispute" | "complete" | "deliver" | "receive";
+
+export interface ContractStep {
+  action: ContractAction;
+  from: readonly ContractStatus[];
+  to: ContractStatus;
+  event: string;
+  /** Does the same to each milestone that it can be done to. */
+  cascades?: true;
+  /** Only in the service's earlier edition (supplement). */
+  earlierOnly?: true;
+}
+
+export interface MilestoneStep {
+  action: ContractAction;
+  from: readonly MilestoneStatus[];
+  /** The contract's statuses in which the step is allowed. */
+  within: readonly ContractStatus[];
+  to: MilestoneStatus;
+  event: string;
+}
+
+export const contractSteps: readonly ContractStep[] = [
+  { action: "approve", from: ["Pending"], to: "Approved", event: "contract.approved" },
+  { action: "reject", from: ["Pending"], to: "Rejected", event: "contract.rejected" },
+  { action: "cancel", from: ["Pending", "Approved"], to: "Cancelled", event: "contract.cancelled" },
+  { action: "pay", from: ["Approved"], to: "Escrow", event: "payment.completed", cascades: true },
+  { action: "dispute", from: ["Escrow"], to: "Dispute", event: "contract.disputed" },
+  {
+    action: "release",
+    from: ["Escrow", "Dispute"],
+    to: "Released",
+    event: "contract.released",
+    cascades: true,
+  },
+  { action: "complete", from: ["Released"], to: "Completed", event: "contract.completed", cascades: true },
+  { action: "deliver", from: ["Escrow"], to: "Escrow", event: "contract.delivered", earlierOnly: true },
+  { action: "receive", from: ["Escrow"], to: "Escrow", event: "contract.received", earlierOnly: true },
+];
+
+const open: readonly ContractStatus[] = ["Escrow", "Dispute"];
+
+export const milestoneSteps: readonly MilestoneStep[] = [
+  {
+    action: "pay",
+    from: ["Pending"],
+    within: ["Escrow"],
+    to: "Escrow",
+    event: "milestone.payment.completed",
+  },
+  { action: "dispute", from: ["Escrow"], within: open, to: "Disputed", event: "milestone.disputed" },
+  {
+    action: "release",
+    from: ["Escrow", "Disputed"],
+    within: open,
+    to: "Released",
+    event: "milestone.released",
+  },
+  {
+    action: "complete",
+    from: ["Released"],
+    within: [...open, "Released", "Completed"],
+    to: "Completed",
+    event: "milestone.completed",
+  },
+];
+
+/** §4.4: what may be refunded. */
+export const refundableContract: readonly ContractStatus[] = ["Escrow", "Dispute"];
+export const refundableMilestone: readonly MilestoneStatus[] = ["Escrow"];

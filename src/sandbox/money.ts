@@ -1,0 +1,40 @@
+/** Amounts are whole halalas (1 SAR = 100). Nothing here, or anywhere in the sandbox, calculates with fractions. */
+
+/** Ten billion SAR. Above it the service's own limits are not shown (§8); ours keeps every sum an exact integer. */
+export const amountHalalasMax = 1_000_000_000_000;
+
+/** An amount on its way into JSON, where it is printed as a number with two decimals. */
+export class Amount {
+  constructor(readonly halalas: number) {}
+}
+
+export type AmountStyle = "two-decimals" | "shortest";
+
+/** `60000` → `600.00`, or `600` in the shortest style. */
+export function formatHalalas(halalas: number, style: AmountStyle = "two-decimals"): string {
+  const sign = halalas < 0 ? "-" : "";
+  const digits = String(Math.abs(halalas)).padStart(3, "0");
+  const text = `${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  return style === "shortest" ? text.replace(/\.?0+$/, "") : text;
+}
+
+export type AmountFault = "not-a-number" | "too-precise" | "out-of-range";
+
+/**
+ * A number of SAR from a request body → halalas, by way of its decimal digits and not by multiplication:
+ * `0.29 * 100` is not 29.
+ */
+export function parseHalalas(value: unknown): number | AmountFault {
+  if (typeof value !== "number" || !Number.isFinite(value)) return "not-a-number";
+  const digits = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value));
+  if (digits === null) return Math.abs(value) < 1 ? "too-precise" : "out-of-range";
+  const [, sign = "", whole = "0", fraction = ""] = digits;
+  if (fraction.length > 2) return "too-precise";
+  const halalas = Number(`${sign}${whole}${fraction.padEnd(2, "0")}`);
+  return Math.abs(halalas) > amountHalalasMax ? "out-of-range" : halalas;
+}
+
+/** `basisPoints` of `halalas`, rounded half up to a whole halala. 250 basis points are 2.5 %. */
+export function shareOf(halalas: number, basisPoints: number): number {
+  return Number((BigInt(halalas) * BigInt(basisPoints) + 5_000n) / 10_000n);
+}

@@ -1,0 +1,126 @@
+import type { World } from "../world.ts";
+import { badge } from "./control.ts";
+import { html } from "./html.ts";
+import type { Markup } from "./html.ts";
+
+/** What an integrator puts into the configuration of the application under test. */
+export function connectionCard(world: World): Markup {
+  const { settings, identity, state, baseUrl } = world;
+  const secret = state.subscriptions.get(settings.clientId)?.secretKey ?? identity.webhookSecret;
+  return html`<div class="card">
+    <h3>Connection</h3>
+    <dl>
+      <dt>Base URL</dt>
+      <dd><code>${baseUrl}</code></dd>
+      <dt>Token URL</dt>
+      <dd><code>${baseUrl}/connect/token</code></dd>
+      <dt>Client id</dt>
+      <dd><code>${settings.clientId}</code></dd>
+    </dl>
+    <details id="secrets">
+      <summary>Secrets</summary>
+      <dl>
+        <dt>Client secret</dt>
+        <dd><code>${identity.clientSecret}</code></dd>
+        <dt>Webhook secret</dt>
+        <dd><code>${secret}</code></dd>
+      </dl>
+    </details>
+  </div>`;
+}
+
+export function subscriptionCard(world: World): Markup {
+  const subscription = world.state.subscriptions.get(world.settings.clientId);
+  return html`<div class="card" id="subscription">
+    <h3>Webhook subscription</h3>
+    ${subscription === undefined && html`<p class="soft">None yet: nothing is sent.</p>`}
+    ${
+      subscription !== undefined &&
+      html`<dl>
+        <dt>State</dt>
+        <dd>${badge(subscription.isActive ? "active" : "disabled")}</dd>
+        <dt>Failed in a row</dt>
+        <dd>${subscription.consecutiveFailures} of ${world.settings.disableAfter}</dd>
+        <dt>Last success</dt>
+        <dd>${subscription.lastSuccessAt?.slice(0, 19) ?? "never"}</dd>
+        <dt>Last failure</dt>
+        <dd>${subscription.lastFailureAt?.slice(0, 19) ?? "never"}</dd>
+      </dl>`
+    }
+    <form method="post" action="/_sandbox/subscription">
+      <label for="webhookUrl">Webhook URL</label>
+      <div class="row">
+        <input
+          id="webhookUrl"
+          name="webhookUrl"
+          type="url"
+          required
+          size="32"
+          value="${subscription?.webhookUrl}"
+        />
+        <button>${subscription === undefined ? "Subscribe" : "Update and re-enable"}</button>
+      </div>
+    </form>
+  </div>`;
+}
+
+export function clockCard({ clock }: World): Markup {
+  const kind = clock.kind === "manual" ? "stands still until it is moved" : `runs ${clock.speed} × real time`;
+  return html`<div class="card" id="clock">
+    <h3>Clock</h3>
+    <p>
+      <strong>${new Date(clock.now()).toISOString().slice(0, 19)}Z</strong>
+      <span class="soft">(${kind})</span>
+    </p>
+    <form method="post" action="/_sandbox/clock/advance">
+      <label for="seconds">Move on by (seconds)</label>
+      <div class="row">
+        <input id="seconds" name="seconds" type="number" min="0" max="1000000000" value="10" required />
+        <button>Advance</button>
+      </div>
+    </form>
+    <p class="soft">Retries wait 10 s, 30 s, 2 min, 10 min and 1 h unless set otherwise.</p>
+  </div>`;
+}
+
+const shares = [
+  ["duplicate", "Duplicate"],
+  ["reorder", "Reorder"],
+  ["drop", "Drop"],
+  ["corruptSignature", "Wrong signature"],
+  ["apiErrors", "API errors"],
+  ["cutConnection", "Cut connection"],
+  ["slowReads", "Slow reads"],
+] as const;
+
+export function faultsCard({ faults }: World): Markup {
+  const now = faults.get();
+  const counts = faults.counts();
+  const [least, most] = now.delayMs ?? [];
+  return html`<div class="card" id="faults">
+    <h3>Faults</h3>
+    <form method="post" action="/_sandbox/faults">
+      <div class="row">
+        ${shares.map(([name, label]) =>
+          numberField(name, `${label} (0–1), ${counts[name]} so far`, now[name], "0.01", "1"),
+        )}
+        ${numberField("delayLeast", "Delay from (ms)", least, "1")}
+        ${numberField("delayMost", `Delay to (ms), ${counts.delay} so far`, most, "1")}
+        ${numberField("seed", "Seed", now.seed || 1, "1")}
+      </div>
+      <p><button>Set the faults</button></p>
+    </form>
+  </div>`;
+}
+
+function numberField(
+  name: string,
+  label: string,
+  value: number | undefined,
+  step: string,
+  max?: string,
+): Markup {
+  return html`<label class="field"
+    >${label}<input name="${name}" type="number" min="0" max="${max}" step="${step}" value="${value}"
+  /></label>`;
+}

@@ -1,0 +1,84 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+import { ok } from "../shared/result.ts";
+import { refuse, refuseFields } from "./answer.ts";
+import type { Outcome } from "./answer.ts";
+import type { Json } from "./json.ts";
+import type { World } from "./world.ts";
+
+/** `POST /connect/token`, form-encoded client credentials (supplement). The answer has no envelope: OAuth's own shape. */
+export function issueToken(world: World, form: URLSearchParams): Outcome<Json> {
+  const missing = ["grant_type", "client_id", "client_secret"].filter((name) => !form.get(name)?.trim());
+  if (missing.length > 0) {
+    return refuseFields(
+      ...missing.map((field) => ({
+        field,
+        message: `${field} is required, form-encoded in the request body.`,
+      })),
+    );
+  }
+  if (form.get("grant_type") !== "client_credentials") {
+    return refuseFields({ field: "grant_type", message: "grant_type must be client_credentials." });
+  }
+  const clientId = form.get("client_id") ?? "";
+  if (!isSecretOf(world, clientId, form.get("client_secret") ?? "")) {
+    return refuse(401, "InvalidClient", "The client_id or the client_secret is wrong.");
+  }
+  const { tokenExpiresIn, tokenUnit } = world.settings;
+  const lifetimeMs = tokenExpiresIn * (tokenUnit === "minutes" ? 60_000 : 1_000);
+  return ok({
+    access_token: writeToken(world, clientId, world.clock.now() + lifetimeMs),
+    token_type: "Bearer",
+    expires_in: tokenExpiresIn,
+  });
+}
+
+function isSecretOf(world: World, clientId: string, secret: string): boolean {
+  const own = clientId === world.settings.clientId ? world.identity.clientSecret : undefined;
+  const known = own ?? world.settings.clients.find((client) => client.clientId === clientId)?.clientSecret;
+  return known !== undefined && isSame(known, secret);
+}
+
+/** A token says itself whose it is and until when; only the sandbox can write one. It outlives a restart on a file. */
+function writeToken(world: World, clientId: string, expiresAtMs: number): string {
+  const claims = Buffer.from(
+    JSON.stringify([clientId, expiresAtMs, world.state.counters.tokenGeneration]),
+  ).toString("base64url");
+  return `${claims}.${mac(world, claims)}`;
+}
+
+/** The client that the `Authorization` header names; a 401 otherwise (§5). */
+export function authenticate(world: World, authorization: string | undefined): Outcome<string> {
+  const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+  if (token === undefined) {
+    return refuse(401, "Unauthorized", "The header Authorization: Bearer <ACCESS_TOKEN> is missing.");
+  }
+  const [claims = "", seal = ""] = token.split(".");
+  if (!isSame(mac(world, claims), seal))
+    return refuse(401, "Unauthorized", "The access token is not one of ours.");
+  const [clientId, expiresAtMs, generation] = JSON.parse(Buffer.from(claims, "base64url").toString()) as [
+    string,
+    number,
+    number,
+  ];
+  if (generation !== world.state.counters.tokenGeneration) {
+    return refuse(401, "Unauthorized", "The access token was revoked.");
+  }
+  return expiresAtMs > world.clock.now()
+    ? ok(clientId)
+    : refuse(401, "Unauthorized", "The access token has expired.");
+}
+
+/** Every token issued so far stops working. */
+export function revokeTokens(world: World): void {
+  world.state.count("tokenGeneration");
+}
+
+function mac(world: World, claims: string): string {
+  return createHmac("sha256", world.identity.tokenKey).update(claims).digest("base64url");
+}
+
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

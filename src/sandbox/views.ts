@@ -1,0 +1,138 @@
+import type { Json } from "./json.ts";
+import { Amount } from "./money.ts";
+import { createdPriceLines, grossOf, priceOf, priceOfContract, readPriceLines } from "./pricing.ts";
+import type {
+  ContractRecord,
+  LogRecord,
+  MilestoneRecord,
+  RefundRecord,
+  SubscriptionRecord,
+} from "./records.ts";
+import { checkoutUrl } from "./contracts.ts";
+import { businessNameOf } from "./world.ts";
+import type { World } from "./world.ts";
+
+/** What the service's answers look like: each function is one table of §2. */
+
+/** §2.3 */
+export function createdContract(world: World, contract: ContractRecord): Json {
+  const { settings } = world;
+  return {
+    contractId: contract.contractId,
+    status: statusText(world, contract.status),
+    contractServiceType: contract.serviceType.toLowerCase(),
+    checkoutUrl: checkoutUrl(world, contract),
+    buyerParty: party(world, contract.buyer),
+    sellerParty: party(world, contract.seller),
+    reference: contract.reference,
+    metaData: metaData(contract),
+    milestones: contract.milestones.map((milestone) => {
+      const price = priceOf(milestone.amount, settings.fees);
+      return recased(world, milestone.id, milestone, undefined, createdPriceLines(price, settings));
+    }),
+    pricingLineItems: createdPriceLines(priceOfContract(contract, settings.fees), settings),
+    createdDate: contract.createdDate,
+  };
+}
+
+/** §2.7. The sample and the table differ; `getShape` chooses, and the default sends what either shows. */
+export function readContract(world: World, contract: ContractRecord): Json {
+  const { settings } = world;
+  const table = settings.getShape !== "sample";
+  const sample = settings.getShape !== "table";
+  return {
+    ...(sample ? { contractId: contract.contractId } : { id: contract.guid }),
+    reference: contract.reference,
+    title: contract.title,
+    description: contract.description,
+    notes: contract.notes,
+    ...(table ? { amount: new Amount(contract.amount) } : {}),
+    status: statusText(world, contract.status),
+    contractServiceType: contract.serviceType.toLowerCase(),
+    buyerParty: party(world, contract.buyer),
+    sellerParty: party(world, contract.seller),
+    ...(sample ? { businessName: businessNameOf(world, contract.business) } : {}),
+    createdDate: contract.createdDate,
+    ...(table ? { updatedDate: contract.updatedDate } : {}),
+    metaData: metaData(contract),
+    milestones: contract.milestones.map((milestone) => readMilestone(world, milestone)),
+    pricingLineItems: readPriceLines(priceOfContract(contract, settings.fees), contract.guid),
+    transactions: [],
+  };
+}
+
+function readMilestone(world: World, milestone: MilestoneRecord): Json {
+  const { fees, milestoneIdInGet } = world.settings;
+  const id = milestoneIdInGet === "guid" ? milestone.guid : milestone.id;
+  const priceLines = readPriceLines(priceOf(milestone.amount, fees), milestone.guid);
+  return recased(world, id, milestone, statusText(world, milestone.status), priceLines);
+}
+
+/** §2.5: camelCase in the tables, PascalCase in the samples; which one counts is not shown. */
+function recased(
+  world: World,
+  id: number | string,
+  milestone: MilestoneRecord,
+  status: string | undefined,
+  priceLines: Json,
+): Json {
+  const { name, description, dueDate } = milestone;
+  const amount = new Amount(grossOf(priceOf(milestone.amount, world.settings.fees)));
+  return world.settings.milestoneCasing === "pascal"
+    ? {
+        Id: id,
+        Name: name,
+        Description: description,
+        DueDate: dueDate,
+        Amount: amount,
+        Status: status,
+        PricingLineItems: priceLines,
+      }
+    : { id, name, description, amount, dueDate, status, pricingLineItems: priceLines };
+}
+
+/** §2.4 */
+function party(world: World, platformRefId: string): Json {
+  const user = world.state.users.get(platformRefId);
+  return {
+    platformRefId,
+    firstName: user?.firstName ?? "",
+    lastName: user?.lastName ?? "",
+    phoneNumber: user?.phoneNumber ?? "",
+  };
+}
+
+function metaData(contract: ContractRecord): Json {
+  return contract.metaData === null ? null : { ...contract.metaData };
+}
+
+/** Supplement: lower case in the API, Pascal case in webhooks. */
+function statusText(world: World, status: string): string {
+  return world.settings.statusCasing === "pascal" ? status : status.toLowerCase();
+}
+
+/** §2.8 */
+export function createdRefund(refund: RefundRecord): Json {
+  const { releasedToSellerAmount } = refund;
+  return {
+    refundId: refund.refundId,
+    settlementId: refund.settlementId,
+    milestoneId: refund.milestoneId,
+    refundedAmount: new Amount(refund.refundedAmount),
+    releasedToSellerAmount: releasedToSellerAmount === null ? null : new Amount(releasedToSellerAmount),
+    type: refund.kind === "full" ? "FullRefund" : "PartialRefund",
+    externalContractId: refund.contractId,
+  };
+}
+
+/** Supplement. */
+export function readSubscription(subscription: SubscriptionRecord): Json {
+  const { business: _business, ...shown } = subscription;
+  return shown;
+}
+
+/** §2.9 */
+export function readLogEntry(entry: LogRecord): Json {
+  const { business: _business, ...shown } = entry;
+  return shown;
+}
