@@ -1,0 +1,28 @@
+/** Everything that the mirror finds odd and tells, without refusing the delivery (semantics §2–§6). */
+export const anomalyKinds = [
+  // The fold's: part of its result, so that a late event can take one away again.
+  "gap",
+  "after-terminal",
+  "unexpected-transition",
+  "status-mismatch",
+  "stale-read",
+  "milestone-missing",
+  "milestone-unlinked",
+  "refund-overlap",
+  "refund-without-id",
+  "payment-without-id",
+  "unknown-event",
+  // What parsing noticed.
+  "no-zone",
+  "no-time",
+  "amount-precision",
+  "amount-range",
+  "foreign-currency",
+  // Between deliveries or contracts: kept for good.
+  "payload-changed",
+  "webhook-id-conflict",
+  "payload-id-conflict",
+  "refund-id-shared",
+] as const;
+
+export type AnomalyKind = (typeof anomalyKinds)[number];

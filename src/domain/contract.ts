@@ -1,0 +1,57 @@
+import type { Machine } from "./machine.ts";
+
+/**
+ * What a contract goes through. Rows of source `spec` are those of §3; the rest is what the events of §6.1 mean
+ * and what the supplement's list of statuses implies. It has no cycle: a way back that the service takes (a
+ * dispute settled, Dispute → Escrow) moves the mirror because its `previousStatus` says so, not by a row here.
+ */
+export const contractMachine: Machine = {
+  entity: "contract",
+  terminal: ["Refunded", "PartiallyRefunded", "Cancelled", "Completed", "Rejected", "Expired", "Terminated"],
+  transitions: [
+    { from: null, event: "contract.created", to: "pending", source: "spec" },
+    { from: null, event: null, to: "Draft", source: "inferred" },
+    { from: "Draft", event: "contract.created", to: "pending", source: "inferred" },
+
+    { from: "pending", event: null, to: "Accepted", source: "inferred" },
+    { from: "pending", event: "contract.approved", to: "Approved", source: "inferred" },
+    { from: "pending", event: "contract.rejected", to: "Rejected", source: "inferred" },
+    { from: "pending", event: "contract.cancelled", to: "Cancelled", source: "inferred" },
+    { from: "pending", event: null, to: "Expired", source: "inferred" },
+
+    { from: "Accepted", event: "contract.approved", to: "Approved", source: "inferred" },
+    { from: "Accepted", event: "contract.rejected", to: "Rejected", source: "inferred" },
+    { from: "Accepted", event: "contract.cancelled", to: "Cancelled", source: "inferred" },
+    { from: "Accepted", event: null, to: "Expired", source: "inferred" },
+
+    { from: "Approved", event: null, to: "WaitingForBankPayment", source: "inferred" },
+    { from: "Approved", event: "payment.completed", to: "Escrow", source: "inferred" },
+    { from: "Approved", event: "contract.cancelled", to: "Cancelled", source: "inferred" },
+    { from: "Approved", event: null, to: "Expired", source: "inferred" },
+
+    { from: "WaitingForBankPayment", event: "payment.completed", to: "Escrow", source: "inferred" },
+    { from: "WaitingForBankPayment", event: "contract.cancelled", to: "Cancelled", source: "inferred" },
+    { from: "WaitingForBankPayment", event: null, to: "Expired", source: "inferred" },
+
+    { from: "Escrow", event: "contract.disputed", to: "Dispute", source: "inferred" },
+    { from: "Escrow", event: "contract.released", to: "Released", source: "inferred" },
+    { from: "Escrow", event: "refund.full-initiated", to: "RefundInProgress", source: "spec" },
+    { from: "Escrow", event: "milestone.refund.full-initiated", to: "RefundInProgress", source: "spec" },
+    { from: "Escrow", event: "refund.partial-initiated", to: "RefundInProgress", source: "inferred" },
+    { from: "Escrow", event: null, to: "Terminated", source: "inferred" },
+
+    { from: "Dispute", event: "contract.released", to: "Released", source: "inferred" },
+    { from: "Dispute", event: "refund.full-initiated", to: "RefundInProgress", source: "spec" },
+    { from: "Dispute", event: "milestone.refund.full-initiated", to: "RefundInProgress", source: "spec" },
+    { from: "Dispute", event: "refund.partial-initiated", to: "RefundInProgress", source: "inferred" },
+    { from: "Dispute", event: null, to: "Terminated", source: "inferred" },
+
+    { from: "Released", event: "contract.completed", to: "Completed", source: "inferred" },
+
+    { from: "RefundInProgress", event: "refund.full-succeeded", to: "Refunded", source: "spec" },
+    { from: "RefundInProgress", event: "contract.refunded", to: "Refunded", source: "spec" },
+    { from: "RefundInProgress", event: "milestone.refund.full-succeeded", to: "Cancelled", source: "spec" },
+    { from: "RefundInProgress", event: "refund.partial-succeeded", to: "Refunded", source: "inferred" },
+    { from: "RefundInProgress", event: null, to: "PartiallyRefunded", source: "inferred" },
+  ],
+};

@@ -1,0 +1,115 @@
+import { isKnownEventType, type EventFacts } from "../events/event.ts";
+import { decideEvent } from "./decide.ts";
+import {
+  blankMilestone,
+  noteAnomaly,
+  openDraft,
+  standingOf,
+  takeStep,
+  type Draft,
+  type Origin,
+} from "./draft.ts";
+import { familyOf, type EventInput, type FoldInput } from "./input.ts";
+import { contradictsType, movesOf } from "./moves.ts";
+import { groupByTime, nextOfTied } from "./order.ts";
+import { recordDispute, recordPayment } from "./payment.ts";
+import { emptyState, type ContractState, type RefundRecord } from "./records.ts";
+import { overlappingRefund, recordRefund, refundPhaseOf } from "./refund.ts";
+import { applySnapshot, isUnlinked } from "./snapshot.ts";
+
+export interface FoldOptions {
+  /** How far two clocks of the service may be apart; default 60,000. */
+  readonly skewMs: number;
+}
+
+/** The state of one contract: a fold over its inputs in key order, whatever order they are given in (semantics §5.2). */
+export function fold(contractId: string, inputs: readonly FoldInput[], options: FoldOptions): ContractState {
+  return advance(emptyState(contractId), inputs, options);
+}
+
+/** Whether `input` comes after everything folded so far, so that advancing by it equals folding anew. */
+export function isNewest(state: ContractState, input: FoldInput): boolean {
+  return input.facts.orderKey > state.contract.lastKey;
+}
+
+/** Folds in inputs that are all newest. The transitions and anomalies of the result are the ones to append. */
+export function advance(
+  state: ContractState,
+  inputs: readonly FoldInput[],
+  options: FoldOptions,
+): ContractState {
+  const draft = openDraft(state);
+  for (const tied of groupByTime(inputs)) applyTied(draft, tied, options);
+  return draft;
+}
+
+function applyTied(draft: Draft, tied: FoldInput[], options: FoldOptions): void {
+  while (tied.length > 0) {
+    const index = tied.length === 1 ? 0 : nextOfTied(draft, tied);
+    for (const input of tied.splice(index, 1)) apply(draft, input, options);
+  }
+}
+
+function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
+  draft.contract.lastKey = input.facts.orderKey;
+  if (input.kind === "snapshot") applySnapshot(draft, input, options.skewMs);
+  else applyEvent(draft, input, options);
+}
+
+function applyEvent(draft: Draft, input: EventInput, options: FoldOptions): void {
+  const { facts } = input;
+  const origin = originOf(input);
+  noteOddities(draft, origin, facts);
+  describe(draft, facts);
+  if (facts.milestoneId !== null) ensureMilestone(draft, origin, facts.milestoneId);
+  const phase = refundPhaseOf(facts.event);
+  const overlap = phase && overlappingRefund(draft, facts, phase);
+  for (const move of movesOf(facts)) {
+    const standing = standingOf(draft, move.milestoneId);
+    const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
+    takeStep(draft, origin, move, decideEvent(move.machine, standing, claim, options.skewMs));
+  }
+  if (phase !== undefined) recordRefund(draft, origin, facts, phase);
+  if (overlap !== undefined) noteOverlap(draft, origin, facts, overlap);
+  if (facts.event.endsWith("payment.completed")) recordPayment(draft, origin, facts);
+  if (facts.event.endsWith(".disputed")) recordDispute(draft, origin, facts);
+}
+
+function originOf(input: EventInput): Origin {
+  const { event, occurredAt, orderKey } = input.facts;
+  return { event, webhookId: input.webhookId, occurredAt, orderKey };
+}
+
+function noteOddities(draft: Draft, origin: Origin, facts: EventFacts): void {
+  for (const flag of facts.flags) noteAnomaly(draft, origin, flag, facts.milestoneId, facts.event);
+  if (!isKnownEventType(facts.event))
+    noteAnomaly(draft, origin, "unknown-event", facts.milestoneId, facts.event);
+  if (contradictsType(facts))
+    noteAnomaly(draft, origin, "status-mismatch", facts.milestoneId, `${facts.event} says ${facts.status}`);
+  if (familyOf(facts.event) === "milestone" && facts.milestoneId === null)
+    noteAnomaly(draft, origin, "milestone-missing", null, `${facts.event} names no milestone`);
+}
+
+/** The last non-null value in key order wins; a webhook never clears (semantics §5.9). */
+function describe(draft: Draft, facts: EventFacts): void {
+  const { contract } = draft;
+  if (facts.reference !== null) contract.reference = facts.reference;
+  Object.assign(contract, facts.metadata);
+  if (facts.occurredAt !== null) contract.updatedAt = facts.occurredAt;
+  if (facts.event !== "contract.created") return;
+  contract.currency = facts.currency;
+  if (facts.amountMinor !== null) contract.amountMinor = facts.amountMinor;
+  if (facts.occurredAt !== null) contract.createdAt = facts.occurredAt;
+}
+
+function ensureMilestone(draft: Draft, origin: Origin, milestoneId: string): void {
+  if (draft.milestones.has(milestoneId)) return;
+  if (isUnlinked(draft, milestoneId))
+    noteAnomaly(draft, origin, "milestone-unlinked", milestoneId, "no API read shows a milestone of this id");
+  draft.milestones.set(milestoneId, blankMilestone(draft.contract.contractId, milestoneId));
+}
+
+function noteOverlap(draft: Draft, origin: Origin, facts: EventFacts, active: RefundRecord): void {
+  const detail = `refund ${facts.transactionId} began while refund ${active.refundId} is under way`;
+  noteAnomaly(draft, origin, "refund-overlap", facts.milestoneId, detail);
+}

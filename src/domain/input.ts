@@ -1,0 +1,34 @@
+import type { EventFacts } from "../events/event.ts";
+import type { SnapshotFacts } from "../events/snapshot.ts";
+
+/** What the fold takes in. The mirror is a pure function of the set of these (semantics §1.4). */
+export type FoldInput = EventInput | SnapshotInput;
+
+/** One applied delivery. */
+export interface EventInput {
+  readonly kind: "event";
+  /** SHA-256 of the body in hex: what tells two deliveries of one moment apart. */
+  readonly digest: string;
+  readonly webhookId: string;
+  readonly facts: EventFacts;
+}
+
+/** One API answer: a read, or the answer to our own create request. */
+export interface SnapshotInput {
+  readonly kind: "snapshot";
+  readonly digest: string;
+  /** When we took it, by our clock: ISO 8601. Shown as `syncedAt`, never ordered by. */
+  readonly receivedAt: string;
+  readonly facts: SnapshotFacts;
+}
+
+/** The families whose events move or create anything (semantics §5.3). */
+export type EventFamily = "contract" | "payment" | "refund" | "milestone";
+
+/** The family of an event type, `undefined` for one that the fold does not take in. */
+export function familyOf(eventType: string): EventFamily | undefined {
+  const prefix = eventType.slice(0, eventType.indexOf("."));
+  return families.has(prefix) ? (prefix as EventFamily) : undefined;
+}
+
+const families: ReadonlySet<string> = new Set(["contract", "payment", "refund", "milestone"]);

@@ -1,0 +1,109 @@
+import type { EventFacts } from "../events/event.ts";
+import { contractMachine } from "./contract.ts";
+import { familyOf } from "./input.ts";
+import type { Machine } from "./machine.ts";
+import { milestoneMachine } from "./milestone.ts";
+import { refundPhaseOf } from "./refund.ts";
+import { canonicalStatus } from "./status.ts";
+
+/** One thing that an event says of one entity. */
+export interface Move {
+  readonly machine: Machine;
+  /** `null` for the contract itself. */
+  readonly milestoneId: string | null;
+  readonly next: string;
+  readonly prev: string | null;
+  /** The contract's part in a milestone's refund (§3): it comes without a `previousStatus`. */
+  readonly derived: boolean;
+}
+
+/**
+ * The moves that an event claims, the one that its own `status` speaks of first (semantics §5.3–§5.4). A `refund.*`
+ * event that names a milestone is the earlier edition's milestone refund: its status speaks of the contract, and the
+ * milestone moves as the type implies.
+ */
+export function movesOf(facts: EventFacts): Move[] {
+  if (familyOf(facts.event) === "milestone") return [...milestoneMove(facts), ...derivedMove(facts)];
+  if (isEarlierMilestoneRefund(facts)) return [...contractMove(facts, facts.status), ...impliedMove(facts)];
+  return contractMove(facts, facts.status ?? impliedStatus(facts.event));
+}
+
+/** The status that an event type means by itself, `null` for one that means none. */
+export function impliedStatus(eventType: string): string | null {
+  return impliedStatuses[eventType] ?? null;
+}
+
+/** Whether `data.status` contradicts the event type (semantics §5.4): the status then wins. */
+export function contradictsType(facts: EventFacts): boolean {
+  const meant = impliedStatus(facts.event);
+  if (meant === null || facts.status === null || isEarlierMilestoneRefund(facts)) return false;
+  const machine = familyOf(facts.event) === "milestone" ? milestoneMachine : contractMachine;
+  const stated = canonicalStatus(machine, facts.status);
+  return stated !== meant && !(facts.event === "refund.partial-succeeded" && stated === "PartiallyRefunded");
+}
+
+const impliedStatuses: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  "contract.created": "pending",
+  "contract.approved": "Approved",
+  "contract.rejected": "Rejected",
+  "contract.cancelled": "Cancelled",
+  "contract.released": "Released",
+  "contract.disputed": "Dispute",
+  "contract.refunded": "Refunded",
+  "contract.completed": "Completed",
+  "payment.completed": "Escrow",
+  "refund.full-initiated": "RefundInProgress",
+  "refund.full-succeeded": "Refunded",
+  "refund.partial-initiated": "RefundInProgress",
+  "refund.partial-succeeded": "Refunded",
+  "milestone.payment.completed": "Escrow",
+  "milestone.released": "Released",
+  "milestone.disputed": "Disputed",
+  "milestone.completed": "Completed",
+  "milestone.refund.full-initiated": "RefundInProgress",
+  "milestone.refund.full-succeeded": "Refunded",
+};
+
+// §3: a milestone's refund takes the contract along.
+const derivedStatuses: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  "milestone.refund.full-initiated": "RefundInProgress",
+  "milestone.refund.full-succeeded": "Cancelled",
+};
+
+function isEarlierMilestoneRefund(facts: EventFacts): boolean {
+  return familyOf(facts.event) === "refund" && facts.milestoneId !== null;
+}
+
+function contractMove(facts: EventFacts, status: string | null): Move[] {
+  return status === null ? [] : [move(contractMachine, null, status, facts.previousStatus)];
+}
+
+function milestoneMove(facts: EventFacts): Move[] {
+  const status = facts.status ?? impliedStatus(facts.event);
+  if (status === null || facts.milestoneId === null) return [];
+  return [move(milestoneMachine, facts.milestoneId, status, facts.previousStatus)];
+}
+
+function derivedMove(facts: EventFacts): Move[] {
+  const status = derivedStatuses[facts.event];
+  return status === undefined ? [] : [{ ...move(contractMachine, null, status, null), derived: true }];
+}
+
+function impliedMove(facts: EventFacts): Move[] {
+  const phase = refundPhaseOf(facts.event);
+  if (phase === undefined) return [];
+  const status = phase.phase === "initiated" ? "RefundInProgress" : "Refunded";
+  return [move(milestoneMachine, facts.milestoneId, status, null)];
+}
+
+function move(machine: Machine, milestoneId: string | null, next: string, prev: string | null): Move {
+  return {
+    machine,
+    milestoneId,
+    next: canonicalStatus(machine, next),
+    prev: prev === null ? null : canonicalStatus(machine, prev),
+    derived: false,
+  };
+}

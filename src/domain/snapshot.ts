@@ -1,0 +1,130 @@
+import type { SnapshotFacts, SnapshotMilestone } from "../events/snapshot.ts";
+import { orderKeyOf, parseWireTime } from "../shared/wire-time.ts";
+import { contractMachine } from "./contract.ts";
+import { decideSnapshot } from "./decide.ts";
+import { blankMilestone, noteAnomaly, standingOf, takeStep, type Draft, type Origin } from "./draft.ts";
+import type { SnapshotInput } from "./input.ts";
+import type { Machine } from "./machine.ts";
+import { milestoneMachine } from "./milestone.ts";
+import type { MilestoneRecord } from "./records.ts";
+import { activeRefunds } from "./refund.ts";
+import { canonicalStatus } from "./status.ts";
+
+/** Folds in an API answer: it sets what it shows, clears what it shows as null, and leaves the rest (semantics §5.8). */
+export function applySnapshot(draft: Draft, input: SnapshotInput, skewMs: number): void {
+  const { facts } = input;
+  const origin = { event: "snapshot", webhookId: null, occurredAt: facts.takenAt, orderKey: facts.orderKey };
+  const reading: Reading = { facts, origin, skewMs };
+  Object.assign(draft.contract, facts.fields);
+  describe(draft, input);
+  showStatus(draft, reading, contractMachine, null, facts.status);
+  const links = linkMilestones(draft, facts.milestones);
+  for (const shown of facts.milestones) showMilestone(draft, reading, shown, links.get(shown));
+}
+
+/**
+ * Whether a milestone's id belongs to none of those known, though some are: the API may number milestones otherwise
+ * than the webhooks do (§2.5), and ids of one form never mean an id of the other.
+ */
+export function isUnlinked(draft: Draft, milestoneId: string): boolean {
+  if (draft.milestones.size === 0 || draft.milestones.has(milestoneId)) return false;
+  return ![...draft.milestones.keys()].some((known) => isNumeric(known) === isNumeric(milestoneId));
+}
+
+interface Reading {
+  readonly facts: SnapshotFacts;
+  readonly origin: Origin;
+  readonly skewMs: number;
+}
+
+function describe(draft: Draft, input: SnapshotInput): void {
+  const { contract } = draft;
+  const { createdAt, updatedAt } = input.facts;
+  if (createdAt !== null) contract.createdAt = createdAt;
+  if (updatedAt !== null && keyOf(updatedAt) > keyOf(contract.updatedAt)) contract.updatedAt = updatedAt;
+  if (contract.syncedAt === null || input.receivedAt > contract.syncedAt)
+    contract.syncedAt = input.receivedAt;
+}
+
+function showStatus(
+  draft: Draft,
+  reading: Reading,
+  machine: Machine,
+  milestoneId: string | null,
+  status: string | null,
+): void {
+  // Without any time it only fills fields.
+  if (status === null || reading.origin.orderKey === "") return;
+  const next = canonicalStatus(machine, status);
+  const standing = standingOf(draft, milestoneId);
+  if (standing.status === next) return;
+  const { origin, facts } = reading;
+  const updatedKey = facts.updatedAt === null ? null : keyOf(facts.updatedAt);
+  const claim = { next, orderKey: origin.orderKey, updatedKey };
+  const verdict = decideSnapshot(machine, standing, claim, reading.skewMs);
+  const active = activeRefunds(draft, milestoneId, milestoneId === null ? "contract" : "milestone");
+  takeStep(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, verdict);
+  const [refund] = active;
+  if (verdict.moved && next === "Refunded" && active.length === 1 && refund !== undefined)
+    draft.refunds.set(refund.refundId, { ...refund, state: "succeeded", inferred: true });
+}
+
+function showMilestone(
+  draft: Draft,
+  reading: Reading,
+  shown: SnapshotMilestone,
+  milestoneId: string | undefined,
+): void {
+  if (milestoneId === undefined) {
+    const detail = "the API's id is not the webhooks', and name, due date and amount do not tell which it is";
+    noteAnomaly(draft, reading.origin, "milestone-unlinked", shown.milestoneId, detail);
+    return;
+  }
+  const known = draft.milestones.get(milestoneId) ?? blankMilestone(draft.contract.contractId, milestoneId);
+  const { milestoneId: _, status, ...fields } = shown;
+  draft.milestones.set(milestoneId, { ...known, ...fields });
+  showStatus(draft, reading, milestoneMachine, milestoneId, status);
+}
+
+/** Which known or new milestone each shown one is; none for one that can't be told. */
+function linkMilestones(draft: Draft, shown: readonly SnapshotMilestone[]): Map<SnapshotMilestone, string> {
+  const links = new Map<SnapshotMilestone, string>();
+  const ids = new Set(shown.map(({ milestoneId }) => milestoneId));
+  const others = [...draft.milestones.values()].filter(({ milestoneId }) => !ids.has(milestoneId));
+  for (const milestone of shown) {
+    const twin = twinOf(milestone, others, shown);
+    if (draft.milestones.has(milestone.milestoneId)) links.set(milestone, milestone.milestoneId);
+    else if (twin !== undefined) links.set(milestone, twin.milestoneId);
+    else if (!isUnlinked(draft, milestone.milestoneId)) links.set(milestone, milestone.milestoneId);
+  }
+  return links;
+}
+
+/** The one milestone known under another id that has this one's name, due date and amount. */
+function twinOf(
+  shown: SnapshotMilestone,
+  others: readonly MilestoneRecord[],
+  all: readonly SnapshotMilestone[],
+): MilestoneRecord | undefined {
+  const key = descriptionKey(shown);
+  if (key === undefined || all.filter((other) => descriptionKey(other) === key).length > 1) return undefined;
+  const twins = others.filter((other) => descriptionKey(other) === key);
+  return twins.length === 1 ? twins[0] : undefined;
+}
+
+function descriptionKey({
+  name,
+  dueDate,
+  amountMinor,
+}: Pick<SnapshotMilestone, "name" | "dueDate" | "amountMinor">): string | undefined {
+  if (name == null || dueDate == null || amountMinor == null) return undefined;
+  return JSON.stringify([name, parseWireTime(dueDate)?.orderKey ?? dueDate, amountMinor]);
+}
+
+function isNumeric(id: string): boolean {
+  return /^\d+$/.test(id);
+}
+
+function keyOf(time: string | null): string {
+  return time === null ? "" : orderKeyOf(time);
+}

@@ -1,0 +1,50 @@
+export { createMirror, type Mirror } from "./mirror/create-mirror.ts";
+export type { IntakeOptions, MirrorOptions, WebhookOptions } from "./mirror/options.ts";
+export type { Health } from "./mirror/health.ts";
+export { contractMachine } from "./domain/contract.ts";
+export { milestoneMachine } from "./domain/milestone.ts";
+export { reachable, type Machine, type MachineTransition } from "./domain/machine.ts";
+export type { ContractStatus, MilestoneStatus } from "./domain/status.ts";
+export type { AnomalyKind } from "./domain/anomaly.ts";
+export { EscrowMirrorError, isEscrowMirrorError, type ErrorCode } from "./shared/errors.ts";
+export type { Clock } from "./shared/clock.ts";
+export type { Logger, LogFields } from "./shared/logger.ts";
+export type { HeaderBag, ReceiveRequest } from "./receiver/request.ts";
+export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
+export type { SecretsSource } from "./receiver/secrets.ts";
+export type { RebuildOptions, RebuildProgress } from "./receiver/rebuild.ts";
+export { signaturePresets } from "./signature/scheme.ts";
+export type { SignatureOption, SignaturePreset, SignatureScheme } from "./signature/scheme.ts";
+export type { SecretOption, SecretsOption } from "./signature/secret.ts";
+export type { ToleranceOption } from "./signature/timestamp.ts";
+export type { KnownEventType, EventMetadata } from "./events/event.ts";
+export type { Party } from "./events/snapshot.ts";
+export type { MirrorDatabase } from "./store/database.ts";
+export type { Store } from "./store/store.ts";
+export type { Page, PageRequest } from "./queries/page.ts";
+export type { ContractFilter, ContractQueries } from "./queries/contracts.ts";
+export type {
+  DisputeQueries,
+  OfContract,
+  PaymentQueries,
+  RefundFilter,
+  RefundQueries,
+} from "./queries/refunds.ts";
+export type {
+  AnomalyFilter,
+  AnomalyQueries,
+  DeliveryFilter,
+  DeliveryQueries,
+  QuarantineQueries,
+} from "./queries/deliveries.ts";
+export type {
+  Anomaly,
+  MirroredContract,
+  MirroredDelivery,
+  MirroredDispute,
+  MirroredMilestone,
+  MirroredPayment,
+  MirroredRefund,
+  QuarantinedDelivery,
+  Transition,
+} from "./queries/shapes.ts";

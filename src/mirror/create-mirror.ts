@@ -1,0 +1,125 @@
+import type { Kysely } from "kysely";
+import { createContractQueries, type ContractQueries } from "../queries/contracts.ts";
+import {
+  createAnomalyQueries,
+  createDeliveryQueries,
+  createQuarantineQueries,
+  type AnomalyQueries,
+  type DeliveryQueries,
+  type QuarantineQueries,
+} from "../queries/deliveries.ts";
+import {
+  createDisputeQueries,
+  createPaymentQueries,
+  createRefundQueries,
+  type DisputeQueries,
+  type PaymentQueries,
+  type RefundQueries,
+} from "../queries/refunds.ts";
+import { createNotify } from "../receiver/notify.ts";
+import type { ReceiveResult } from "../receiver/outcome.ts";
+import { createSecretProof } from "../receiver/proof.ts";
+import { createReceiver, type Receiver } from "../receiver/receive.ts";
+import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/rebuild.ts";
+import { release } from "../receiver/release.ts";
+import type { ReceiveRequest } from "../receiver/request.ts";
+import { openSecrets } from "../receiver/secrets.ts";
+import { createVerify } from "../receiver/verify.ts";
+import { createVerifier } from "../signature/verify.ts";
+import type { MirrorDatabase } from "../store/database.ts";
+import { createHealth, type Health } from "./health.ts";
+import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
+
+/** A local copy of every contract's state, kept by the service's webhooks. */
+export interface Mirror {
+  /**
+   * Takes in one webhook request and says what to answer. Never rejects. A 2xx means that the delivery and everything
+   * derived from it is durable.
+   */
+  receive(request: ReceiveRequest): Promise<ReceiveResult>;
+  readonly contracts: ContractQueries;
+  readonly refunds: RefundQueries;
+  readonly payments: PaymentQueries;
+  readonly disputes: DisputeQueries;
+  readonly deliveries: DeliveryQueries;
+  readonly quarantine: QuarantineQueries & {
+    /**
+     * Applies a quarantined delivery after all.
+     * @throws EscrowMirrorError `not-found`; `not-releasable` when it still can't be read or is applied already
+     */
+    release(id: string): Promise<void>;
+  };
+  readonly anomalies: AnomalyQueries;
+  /** Folds every contract anew from what is stored. Deliveries go on meanwhile. */
+  rebuild(options?: RebuildOptions): Promise<RebuildProgress>;
+  health(): Promise<Health>;
+  /** For reads and joins of your own, over a connection that can't write. */
+  readonly db: Kysely<MirrorDatabase>;
+  /** The size that a host may stop reading a body at. */
+  readonly maxBodyBytes: number;
+  /** Refuses new deliveries with 503, commits and answers those in flight, then closes the store. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Opens the store, makes its tables ready and starts to take deliveries in.
+ *
+ * ```ts
+ * const mirror = await createMirror({
+ *   store: sqlite("escrow.db"),
+ *   webhook: { secrets: process.env.ESCROW_WEBHOOK_SECRET! },
+ * });
+ * ```
+ *
+ * @throws EscrowMirrorError `invalid-configuration`, `missing-peer`, `schema-version`, `store-unavailable`
+ */
+export async function createMirror(options: MirrorOptions): Promise<Mirror> {
+  const settings = parseOptions(options);
+  const { store, migrate, logger, clock, webhook, folding } = settings;
+  // What can be wrong with the options is said before anything is opened.
+  const verifier = createVerifier({ ...webhook, scheme: webhook.signature });
+  const secrets = await openSecrets(webhook.secrets, verifier.scheme, clock);
+  await store.open({ migrate, logger, clock });
+  const proof = createSecretProof(store, clock, webhook.rotating);
+  const receiver = createReceiver({
+    store,
+    proof,
+    verify: createVerify({ verifier, secrets, proof, clock, logger }),
+    notify: createNotify(logger),
+    clock,
+    folding,
+    intake: settings.intake,
+    parsing: {
+      bodyBytesMax: webhook.maxBodyBytes,
+      signatureHeader: verifier.scheme.signatureHeader.toLowerCase(),
+      idHeader: verifier.scheme.idHeader.toLowerCase(),
+    },
+  });
+  return assemble(settings, receiver);
+}
+
+function assemble(settings: MirrorSettings, receiver: Receiver): Mirror {
+  const { store, clock, folding, webhook } = settings;
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= receiver.close().then(() => store.close()));
+  const releasing = { store, clock, folding, bodyBytesMax: webhook.maxBodyBytes };
+  return {
+    receive: receiver.receive,
+    contracts: createContractQueries(store),
+    refunds: createRefundQueries(store, clock),
+    payments: createPaymentQueries(store),
+    disputes: createDisputeQueries(store),
+    deliveries: createDeliveryQueries(store),
+    quarantine: { ...createQuarantineQueries(store), release: (id) => release(releasing, id) },
+    anomalies: createAnomalyQueries(store),
+    rebuild: (options = {}) => rebuild(store, clock, folding, options),
+    health: createHealth(store, receiver),
+    get db() {
+      return store.db;
+    },
+    maxBodyBytes: webhook.maxBodyBytes,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

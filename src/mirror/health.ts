@@ -1,0 +1,47 @@
+import type { Receiver } from "../receiver/receive.ts";
+import type { Store, StoreReader } from "../store/store.ts";
+
+export interface Health {
+  /** `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx. */
+  readonly ok: boolean;
+  /** Verified deliveries in a row that this process did not answer 2xx. Ten disable the subscription (§6.5). */
+  readonly consecutiveFailures: number;
+  readonly lastDeliveryAt: string | null;
+  readonly jobs: { readonly due: number; readonly dead: number };
+  /** How many deliveries are set aside: see `mirror.quarantine.list()`. */
+  readonly quarantined: number;
+}
+
+const failuresAlarm = 5;
+
+export function createHealth(store: Store, receiver: Receiver): () => Promise<Health> {
+  return async () => {
+    const consecutiveFailures = receiver.consecutiveFailures();
+    try {
+      // A transaction, not a read: what can't be written is not healthy.
+      const found = await store.transaction(inspect);
+      return { ok: consecutiveFailures < failuresAlarm && !receiver.isFull(), consecutiveFailures, ...found };
+    } catch {
+      const unknown = { lastDeliveryAt: null, jobs: { due: 0, dead: 0 }, quarantined: 0 };
+      return { ok: false, consecutiveFailures, ...unknown };
+    }
+  };
+}
+
+async function inspect(reader: StoreReader) {
+  const [newest] = await reader.find("deliveries", {
+    orderBy: ["seq"],
+    descending: true,
+    limit: 1,
+    without: ["body", "headers", "facts"],
+  });
+  const jobs = await reader.countBy("jobs", "state");
+  const aside = await reader.countBy("deliveries", "outcome", [
+    { field: "outcome", op: "=", value: "quarantined" },
+  ]);
+  return {
+    lastDeliveryAt: newest?.receivedAt ?? null,
+    jobs: { due: jobs.get("due") ?? 0, dead: jobs.get("dead") ?? 0 },
+    quarantined: aside.get("quarantined") ?? 0,
+  };
+}

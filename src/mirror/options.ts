@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { systemClock, type Clock } from "../shared/clock.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { silentLogger, type Logger } from "../shared/logger.ts";
+import type { SecretsSource } from "../receiver/secrets.ts";
+import type { SignatureOption } from "../signature/scheme.ts";
+import type { ToleranceOption } from "../signature/timestamp.ts";
+import type { Store } from "../store/store.ts";
+
+export interface MirrorOptions {
+  /** Where the mirror lives: `sqlite("escrow.db")`. */
+  readonly store: Store;
+  /** `auto` (default) makes and migrates the tables; `check` refuses to start on another schema version. */
+  readonly migrate?: "auto" | "check" | undefined;
+  readonly webhook: WebhookOptions;
+  readonly fold?: { readonly skewMs?: number | undefined } | undefined;
+  readonly intake?: IntakeOptions | undefined;
+  /** pino's or the console's shape. Default: silent. Never sees a secret, a signature or a payload. */
+  readonly logger?: Logger | undefined;
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined;
+}
+
+export interface WebhookOptions {
+  /**
+   * The signing secret, whole, its `whsec_` included; several where a rotation or more accounts need them; or a function
+   * that gives them, asked again on a mismatch, at most every 5 s.
+   */
+  readonly secrets: SecretsSource;
+  /** A preset's name, or a scheme. Default `"default"`: the service's own. */
+  readonly signature?: SignatureOption | undefined;
+  /** Default `X-Service-`. */
+  readonly headerPrefix?: string | undefined;
+  /** Default 1,048,576. Above it 413, which the service does not retry. */
+  readonly maxBodyBytes?: number | undefined;
+  /** How far a *signed* timestamp may be from now. Default 24 h past, 5 min future; unused where none is signed. */
+  readonly toleranceMs?: ToleranceOption | undefined;
+  /** A secret is being changed: a wrong signature is answered 503 instead of 401, so that the service comes again. */
+  readonly rotating?: boolean | undefined;
+}
+
+export interface IntakeOptions {
+  /** How many deliveries wait for their commit at most; above it 503. Default 10,000. */
+  readonly itemsMax?: number | undefined;
+  /** How many bytes of them. Default 64 MiB. */
+  readonly bytesMax?: number | undefined;
+  /** How many share one commit at most. Default 256. */
+  readonly batchMax?: number | undefined;
+}
+
+/** The options with their defaults. */
+export interface MirrorSettings {
+  readonly store: Store;
+  readonly migrate: "auto" | "check";
+  readonly webhook: WebhookOptions & { readonly maxBodyBytes: number; readonly rotating: boolean };
+  readonly folding: { readonly skewMs: number };
+  readonly intake: { readonly itemsMax: number; readonly bytesMax: number; readonly batchMax: number };
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
+export function parseOptions(options: MirrorOptions): MirrorSettings {
+  const parsed = schema.safeParse(options);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join(".") || "options";
+    throw new EscrowMirrorError("invalid-configuration", `createMirror: ${place}: ${issue?.message}`);
+  }
+  const { migrate, webhook, fold, intake } = parsed.data;
+  return {
+    store: options.store,
+    migrate,
+    webhook: { ...options.webhook, maxBodyBytes: webhook.maxBodyBytes, rotating: webhook.rotating },
+    folding: fold,
+    intake,
+    logger: options.logger ?? silentLogger,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+const positive = z.int().min(1);
+const isStore = (value: unknown): boolean =>
+  typeof (value as Partial<Store> | null)?.open === "function" &&
+  typeof (value as Partial<Store> | null)?.transaction === "function";
+const isLogger = (value: unknown): boolean =>
+  ["debug", "info", "warn", "error"].every(
+    (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
+  );
+
+const schema = z.strictObject({
+  store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
+  migrate: z.enum(["auto", "check"]).default("auto"),
+  webhook: z.strictObject({
+    secrets: z.custom((value) => value !== undefined, {
+      message: "is missing: pass the signing secret, for example process.env.ESCROW_WEBHOOK_SECRET",
+    }),
+    signature: z.unknown().optional(),
+    headerPrefix: z.unknown().optional(),
+    maxBodyBytes: positive.default(1_048_576),
+    toleranceMs: z.unknown().optional(),
+    rotating: z.boolean().default(false),
+  }),
+  fold: z.strictObject({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
+  intake: z
+    .strictObject({
+      itemsMax: positive.default(10_000),
+      bytesMax: positive.default(67_108_864),
+      batchMax: positive.default(256),
+    })
+    .prefault({}),
+  logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
+  clock: z
+    .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
+    .optional(),
+});

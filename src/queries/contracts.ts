@@ -1,0 +1,149 @@
+import type { MilestoneRecord, RefundRecord, TransitionRecord } from "../domain/records.ts";
+import { contractMachine } from "../domain/contract.ts";
+import { canonicalStatus } from "../domain/status.ts";
+import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { ContractRow } from "../store/tables.ts";
+import { idOf, timeOf } from "./arguments.ts";
+import { findPage, type Page, type PageRequest } from "./page.ts";
+import type { MirroredContract, MirroredMilestone, Transition } from "./shapes.ts";
+
+export interface ContractQueries {
+  /** `undefined` for a contract that no delivery and no API read has told of. */
+  get(contractId: string): Promise<MirroredContract | undefined>;
+  /** In the order of their ids. @throws EscrowMirrorError `invalid-argument` */
+  list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
+  count(): Promise<{ total: number; byStatus: Record<string, number> }>;
+  /** Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known. */
+  history(contractId: string): Promise<Transition[]>;
+}
+
+export interface ContractFilter extends PageRequest {
+  /** In any case, as the service and its API differ in it. */
+  readonly status?: string | readonly string[] | undefined;
+  readonly reference?: string | undefined;
+  readonly metadata1?: string | undefined;
+  readonly metadata2?: string | undefined;
+  readonly metadata3?: string | undefined;
+  readonly metadata4?: string | undefined;
+  /** Changed by a commit at or after this time: ISO 8601, or a `Date`. */
+  readonly changedSince?: string | Date | undefined;
+}
+
+export function createContractQueries(store: Store): ContractQueries {
+  return {
+    get: (contractId) =>
+      store.read(async (reader) => {
+        const where = [{ field: "contractId", op: "=", value: idOf(contractId) }] as const;
+        const rows = await reader.find("contracts", { where, limit: 1 });
+        return (await withChildren(reader, rows))[0];
+      }),
+
+    list: (filter = {}) =>
+      store.read(async (reader) => {
+        const where = toConditions(filter);
+        const page = await findPage(reader, "contracts", { where, by: ["contractId"] }, filter);
+        return { ...page, items: await withChildren(reader, page.items) };
+      }),
+
+    count: () =>
+      store.read(async (reader) => {
+        const counts = await reader.countBy("contracts", "status");
+        const byStatus = Object.fromEntries([...counts].map(([status, rows]) => [status ?? "unknown", rows]));
+        return { total: [...counts.values()].reduce((sum, rows) => sum + rows, 0), byStatus };
+      }),
+
+    history: (contractId) =>
+      store.read(async (reader) => {
+        const where = [{ field: "contractId", op: "=", value: idOf(contractId) }] as const;
+        return (await reader.find("transitions", { where, orderBy: ["position"] })).map(toTransition);
+      }),
+  };
+}
+
+function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
+  const where: Condition<ContractRow>[] = [];
+  for (const field of ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const) {
+    const value = filter[field];
+    if (value !== undefined) where.push({ field, op: "=", value });
+  }
+  if (filter.changedSince !== undefined)
+    where.push({ field: "changedAt", op: ">=", value: timeOf(filter.changedSince, "changedSince") });
+  return filter.status === undefined ? where : [...where, toStatusCondition(filter.status)];
+}
+
+function toStatusCondition(status: string | readonly string[]): Condition<ContractRow> {
+  const names = typeof status === "string" ? [status] : status;
+  if (names.length === 1 && names[0] === "unknown") return { field: "status", op: "null" };
+  return { field: "status", op: "in", value: names.map((name) => canonicalStatus(contractMachine, name)) };
+}
+
+async function withChildren(
+  reader: StoreReader,
+  contracts: readonly ContractRow[],
+): Promise<MirroredContract[]> {
+  if (contracts.length === 0) return [];
+  const ids = contracts.map(({ contractId }) => contractId);
+  const where = [{ field: "contractId", op: "in", value: ids }] as const;
+  const milestones = groupByContract(await reader.find("milestones", { where }));
+  const refunds = groupByContract(await reader.find("refunds", { where, orderBy: ["refundId"] }));
+  return contracts.map((contract) =>
+    toContract(contract, milestones.get(contract.contractId) ?? [], refunds.get(contract.contractId) ?? []),
+  );
+}
+
+function groupByContract<Row extends { contractId: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  return rows.reduce(
+    (groups, row) => groups.set(row.contractId, [...(groups.get(row.contractId) ?? []), row]),
+    new Map<string, Row[]>(),
+  );
+}
+
+function toContract(
+  row: ContractRow,
+  milestones: MilestoneRecord[],
+  refunds: RefundRecord[],
+): MirroredContract {
+  const { metadata1, metadata2, metadata3, metadata4 } = row;
+  return {
+    contractId: row.contractId,
+    reference: row.reference,
+    status: row.status ?? "unknown",
+    statusSince: row.statusSince ?? row.changedAt,
+    previousStatus: row.previousStatus,
+    title: row.title,
+    description: row.description,
+    notes: row.notes,
+    businessName: row.businessName,
+    serviceType: row.serviceType,
+    amountMinor: row.amountMinor,
+    currency: row.currency,
+    metadata: withoutNulls({ metadata1, metadata2, metadata3, metadata4 }),
+    buyer: row.buyer,
+    seller: row.seller,
+    milestones: milestones.sort(byId).map(toMilestone),
+    refunds: refunds.map((refund) => ({ ...refund })),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt ?? row.changedAt,
+    changedAt: row.changedAt,
+    syncedAt: row.syncedAt,
+  };
+}
+
+function toMilestone({ statusKey: _, ...milestone }: MilestoneRecord): MirroredMilestone {
+  return milestone;
+}
+
+function toTransition({ position: _, ...transition }: TransitionRecord): Transition {
+  return transition;
+}
+
+/** 2 before 10. */
+function byId(a: MilestoneRecord, b: MilestoneRecord): number {
+  return a.milestoneId.localeCompare(b.milestoneId, "en", { numeric: true });
+}
+
+function withoutNulls(fields: Record<string, string | null>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
+}

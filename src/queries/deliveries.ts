@@ -1,0 +1,140 @@
+import type { AnomalyKind } from "../domain/anomaly.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
+import { idOf, timeOf } from "./arguments.ts";
+import { findPage, type Page, type PageRequest } from "./page.ts";
+import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
+
+export interface DeliveryQueries {
+  /** By webhook id, or by the row id of one that is set aside. */
+  get(webhookId: string): Promise<MirroredDelivery | undefined>;
+  /** Newest first. */
+  list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
+}
+
+export interface DeliveryFilter extends PageRequest {
+  readonly contractId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly outcome?: DeliveryRow["outcome"] | undefined;
+  /** Received at or after this time: ISO 8601, or a `Date`. */
+  readonly since?: string | Date | undefined;
+}
+
+export function createDeliveryQueries(store: Store): DeliveryQueries {
+  return {
+    get: async (webhookId) => {
+      const row = await store.read(
+        async (reader) =>
+          (await findDelivery(reader, "id", webhookId)) ??
+          (await findDelivery(reader, "webhookId", webhookId)),
+      );
+      return row && toDelivery(store, row);
+    },
+
+    list: async (filter = {}) => {
+      const query = {
+        where: toConditions(filter),
+        by: ["seq"],
+        descending: true,
+        without: heavyFields,
+      } as const;
+      const page = await store.read((reader) => findPage(reader, "deliveries", query, filter));
+      return { ...page, items: page.items.map((row) => toDelivery(store, row)) };
+    },
+  };
+}
+
+export interface QuarantineQueries {
+  /** Newest first. */
+  list(request?: PageRequest): Promise<Page<QuarantinedDelivery>>;
+}
+
+export function createQuarantineQueries(store: Store): QuarantineQueries {
+  return {
+    list: async (request = {}) => {
+      const where = [{ field: "outcome", op: "=", value: "quarantined" }] as const;
+      const query = { where, by: ["seq"], descending: true, without: ["body", "facts"] } as const;
+      const page = await store.read((reader) => findPage(reader, "deliveries", query, request));
+      const items = page.items.map((row) => ({ ...toDelivery(store, row), headers: row.headers }));
+      return { ...page, items };
+    },
+  };
+}
+
+export interface AnomalyQueries {
+  /** Newest first, by when we noticed. */
+  list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
+}
+
+export interface AnomalyFilter extends PageRequest {
+  readonly contractId?: string | undefined;
+  readonly kind?: AnomalyKind | undefined;
+}
+
+export function createAnomalyQueries(store: Store): AnomalyQueries {
+  return {
+    list: (filter = {}) =>
+      store.read(async (reader) => {
+        const where: Condition<AnomalyRow>[] = [];
+        if (filter.contractId !== undefined)
+          where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
+        if (filter.kind !== undefined) where.push({ field: "kind", op: "=", value: filter.kind });
+        const page = await findPage(reader, "anomalies", { where, by: ["seq"], descending: true }, filter);
+        return { ...page, items: page.items.map(toAnomaly) };
+      }),
+  };
+}
+
+const heavyFields = ["body", "headers", "facts"] as const;
+
+function findDelivery(
+  reader: StoreReader,
+  field: "id" | "webhookId",
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  const where = [{ field, op: "=", value: id }] as const;
+  return reader.find("deliveries", { where, limit: 1, without: heavyFields }).then(([row]) => row);
+}
+
+function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
+  const where: Condition<DeliveryRow>[] = [];
+  if (filter.contractId !== undefined)
+    where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
+  if (filter.event !== undefined) where.push({ field: "event", op: "=", value: filter.event });
+  if (filter.outcome !== undefined) where.push({ field: "outcome", op: "=", value: filter.outcome });
+  if (filter.since !== undefined)
+    where.push({ field: "receivedAt", op: ">=", value: timeOf(filter.since, "since") });
+  return where;
+}
+
+function toDelivery(store: Store, row: DeliveryRow): MirroredDelivery {
+  return {
+    id: row.id,
+    webhookId: row.webhookId,
+    payloadId: row.payloadId,
+    event: row.event,
+    contractId: row.contractId,
+    milestoneId: row.milestoneId,
+    outcome: row.outcome,
+    reason: row.reason,
+    attempts: row.attempts,
+    occurredAt: row.occurredAt,
+    receivedAt: row.receivedAt,
+    lastReceivedAt: row.lastReceivedAt,
+    secretId: row.secretId,
+    body: () => loadBody(store, row.id),
+  };
+}
+
+async function loadBody(store: Store, id: string): Promise<Uint8Array | null> {
+  const where = [{ field: "id", op: "=", value: id }] as const;
+  const [row] = await store.read((reader) => reader.find("deliveries", { where, limit: 1 }));
+  if (row === undefined) throw new EscrowMirrorError("not-found", `no delivery is stored under ${id}`);
+  return row.body;
+}
+
+function toAnomaly(row: AnomalyRow): Anomaly {
+  const { kind, contractId, milestoneId, webhookId, detail, occurredAt, changedAt } = row;
+  return { kind, contractId, milestoneId, webhookId, detail, at: occurredAt ?? changedAt };
+}

@@ -1,0 +1,162 @@
+/**
+ * The step *dedupe*: a delivery is new when the database lets its row in. Its unique keys decide, not a look beforehand,
+ * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
+ */
+import { compareText } from "../domain/order.ts";
+import type { NewRow, StoreTransaction } from "../store/store.ts";
+import type { DeliveryRow } from "../store/tables.ts";
+import type { DeliveryArrival, SnapshotArrival } from "./arrival.ts";
+import type { Reason, Verdict } from "./outcome.ts";
+
+export async function dedupe(
+  tx: StoreTransaction,
+  arrivals: readonly DeliveryArrival[],
+): Promise<[DeliveryArrival, Verdict][]> {
+  const inserted = await tx.insert("deliveries", arrivals.map(toRow));
+  const verdicts: [DeliveryArrival, Verdict][] = [];
+  for (const [index, arrival] of arrivals.entries())
+    verdicts.push([arrival, inserted[index] === true ? verdictOfNew(arrival) : await meetKnown(tx, arrival)]);
+  return verdicts;
+}
+
+/** The same for API answers: one that says the same at the same second is one. */
+export async function dedupeSnapshots(
+  tx: StoreTransaction,
+  snapshots: readonly SnapshotArrival[],
+): Promise<[SnapshotArrival, Verdict][]> {
+  const rows = snapshots.map(({ digest, receivedAt, facts }) => ({
+    contractId: facts.contractId,
+    digest,
+    receivedAt,
+    facts,
+  }));
+  const inserted = rows.length === 0 ? [] : await tx.insert("snapshots", rows);
+  return snapshots.map((snapshot, index) => [
+    snapshot,
+    { outcome: inserted[index] === true ? "applied" : "duplicate" },
+  ]);
+}
+
+/** The row of a delivery that claims its ids: only one that is applied does. */
+function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
+  const { facts, reason } = arrival.reading;
+  if (facts === null || reason !== null) return setAside(arrival, reason, null);
+  return { ...blankRow(arrival), id: arrival.webhookId, payloadId: facts.payloadId, outcome: "applied" };
+}
+
+/** The row of a delivery under an id of its own, so that it takes no other's place. */
+function setAside(
+  arrival: DeliveryArrival,
+  reason: Reason | null,
+  contradicts: string | null,
+): NewRow<"deliveries"> {
+  const outcome = reason === "payload-changed" ? "duplicate" : "quarantined";
+  return { ...blankRow(arrival), outcome, reason, contradicts };
+}
+
+function blankRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
+  const { facts } = arrival.reading;
+  return {
+    id: ownId(arrival),
+    webhookId: arrival.webhookId,
+    payloadId: null,
+    digest: arrival.digest,
+    event: facts?.event ?? null,
+    contractId: facts?.contractId || null,
+    milestoneId: facts?.milestoneId ?? null,
+    occurredAt: facts?.occurredAt ?? null,
+    outcome: "quarantined",
+    reason: null,
+    attempts: 1,
+    receivedAt: arrival.receivedAt,
+    lastReceivedAt: arrival.receivedAt,
+    secretId: arrival.secretId,
+    contradicts: null,
+    facts,
+    headers: arrival.headers,
+    body: arrival.body,
+  };
+}
+
+function ownId(arrival: DeliveryArrival): string {
+  return `sha256:${arrival.digest}`;
+}
+
+function verdictOfNew({ webhookId, reading }: DeliveryArrival): Verdict {
+  if (reading.reason === null) return { outcome: "applied", webhookId };
+  return { outcome: "quarantined", webhookId, reason: reading.reason };
+}
+
+/** What telling two deliveries apart does not need. */
+const heavyFields = ["body", "headers", "facts"] as const;
+
+/** A delivery that met a taken key: the same content again, other content under the same ids, or a contradiction. */
+async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
+  const { webhookId } = arrival;
+  const [same] = await tx.lookup("deliveries", "digest", [arrival.digest], heavyFields);
+  if (same !== undefined) {
+    await countAttempt(tx, same, arrival);
+    return { outcome: "duplicate", webhookId };
+  }
+  const known = await findClaimants(tx, arrival);
+  const twin = known.find((row) => isSameSubject(row, arrival));
+  if (twin !== undefined) {
+    await countAttempt(tx, twin, arrival);
+    await keepBeside(tx, arrival, "payload-changed", twin);
+    return { outcome: "duplicate", webhookId, reason: "payload-changed" };
+  }
+  const [other] = known;
+  const reason = other?.id === webhookId ? "webhook-id-conflict" : "payload-id-conflict";
+  await keepBeside(tx, arrival, reason, other);
+  return { outcome: "quarantined", webhookId, reason };
+}
+
+/** The deliveries that claimed the webhook id or the payload id before, the webhook id's first. */
+async function findClaimants(tx: StoreTransaction, arrival: DeliveryArrival): Promise<DeliveryRow[]> {
+  const payloadId = arrival.reading.facts?.payloadId ?? null;
+  const byId = await tx.lookup("deliveries", "id", [arrival.webhookId], heavyFields);
+  const byPayload =
+    payloadId === null ? [] : await tx.lookup("deliveries", "payloadId", [payloadId], heavyFields);
+  return [...byId, ...byPayload];
+}
+
+/** The subject of an event is its type, contract and milestone: what an unsigned header can't change. */
+function isSameSubject(row: DeliveryRow, { reading: { facts } }: DeliveryArrival): boolean {
+  return (
+    facts !== null &&
+    row.event === facts.event &&
+    row.contractId === (facts.contractId || null) &&
+    row.milestoneId === facts.milestoneId
+  );
+}
+
+async function countAttempt(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<void> {
+  const later = compareText(arrival.receivedAt, row.lastReceivedAt) > 0;
+  await tx.update("deliveries", "id", row.id, {
+    attempts: row.attempts + 1,
+    lastReceivedAt: later ? arrival.receivedAt : row.lastReceivedAt,
+  });
+}
+
+/** The first content stands; the second is kept beside it, with an anomaly that names both. */
+async function keepBeside(
+  tx: StoreTransaction,
+  arrival: DeliveryArrival,
+  kind: "payload-changed" | "webhook-id-conflict" | "payload-id-conflict",
+  known: DeliveryRow | undefined,
+): Promise<void> {
+  await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
+  const { facts } = arrival.reading;
+  await tx.insert("anomalies", [
+    {
+      contractId: facts?.contractId || null,
+      position: null,
+      kind,
+      milestoneId: facts?.milestoneId ?? null,
+      webhookId: arrival.webhookId,
+      detail: `${ownId(arrival)} came with ids of ${known?.id ?? "another delivery"}`,
+      occurredAt: facts?.occurredAt ?? null,
+      changedAt: arrival.receivedAt,
+    },
+  ]);
+}

@@ -1,0 +1,69 @@
+/**
+ * Group commit: deliveries that come at the same time share one transaction, since a commit waits for the disk
+ * whatever it holds. Each is answered only after the commit that holds it.
+ */
+export interface Intake<Item, Answer> {
+  /** Resolves with the item's own answer after its commit; `undefined` when the queue is full or closed. */
+  submit(item: Item, bytes: number): Promise<Answer> | undefined;
+  /** Takes no more; resolves when what was taken in is answered. */
+  close(): Promise<void>;
+  readonly size: number;
+}
+
+export interface IntakeLimits {
+  /** How many items wait at most. */
+  readonly itemsMax: number;
+  /** How many bytes wait at most. */
+  readonly bytesMax: number;
+  /** How many items one commit holds at most. */
+  readonly batchMax: number;
+}
+
+/** @param commit answers every item of a batch, in order, after the commit; it never rejects */
+export function createIntake<Item, Answer>(
+  commit: (batch: readonly Item[]) => Promise<readonly Answer[]>,
+  limits: IntakeLimits,
+): Intake<Item, Answer> {
+  let queue: Waiting<Item, Answer>[] = [];
+  let queuedBytes = 0;
+  let closed = false;
+  let draining: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    while (queue.length > 0) {
+      // What else arrived with this one is read before the commit begins.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const batch = queue.slice(0, limits.batchMax);
+      queue = queue.slice(limits.batchMax);
+      for (const { bytes } of batch) queuedBytes -= bytes;
+      const answers = await commit(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
+    }
+    draining = undefined;
+  }
+
+  return {
+    submit(item, bytes) {
+      if (closed || queue.length >= limits.itemsMax || queuedBytes + bytes > limits.bytesMax)
+        return undefined;
+      queuedBytes += bytes;
+      return new Promise<Answer>((resolve) => {
+        queue.push({ item, bytes, resolve });
+        draining ??= drain();
+      });
+    },
+    close: async () => {
+      closed = true;
+      await draining;
+    },
+    get size() {
+      return queue.length;
+    },
+  };
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly bytes: number;
+  readonly resolve: (answer: Answer) => void;
+}

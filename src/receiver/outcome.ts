@@ -1,0 +1,88 @@
+/** What can become of one request: the closed union that every answer comes from (semantics §2). */
+export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
+
+/** Why a request was not applied. Stored with a quarantined delivery, logged for the rest. */
+export type Reason =
+  // quarantined: authentic, stored, and set aside
+  | "not-utf8"
+  | "not-json"
+  | "too-deep"
+  | "invalid-payload"
+  | "ambiguous-field"
+  | "no-contract-id"
+  | "unknown-encoding"
+  | "corrupt-encoding"
+  | "inflated-too-large"
+  | "webhook-id-conflict"
+  | "payload-id-conflict"
+  | "outside-tolerance"
+  // duplicate: the same ids with other content
+  | "payload-changed"
+  // rejected: nothing stored
+  | "method-not-allowed"
+  | "body-too-large"
+  | "signature-missing"
+  | "signature-malformed"
+  | "signature-mismatch"
+  | "timestamp-missing"
+  | "timestamp-unparseable"
+  // failed: nothing stored, and the service comes again
+  | "raw-body-unavailable"
+  | "secret-unproven"
+  | "store-unavailable"
+  | "intake-full"
+  | "starting"
+  | "closed"
+  | "internal-error";
+
+/** What became of one request, and what to answer. Any host can send it: three plain values. */
+export interface ReceiveResult {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly outcome: Outcome;
+  readonly webhookId?: string;
+  readonly reason?: Reason;
+}
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  readonly webhookId?: string | undefined;
+  readonly reason?: Reason | undefined;
+}
+
+/** The answer to a verdict. 500 and 503 are retried by the service, 401 and 413 never (§6.5). */
+export function respond({ outcome, webhookId, reason }: Verdict): ReceiveResult {
+  const status = statusOf(outcome, reason);
+  return {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...extraHeaders[status] },
+    body: JSON.stringify({ outcome, webhookId }),
+    outcome,
+    ...(webhookId === undefined ? {} : { webhookId }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+const retryAfterSeconds = "5";
+const extraHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  405: { allow: "POST" },
+  // What is left of a body that was too large is never read.
+  413: { connection: "close" },
+  503: { "retry-after": retryAfterSeconds },
+};
+
+function statusOf(outcome: Outcome, reason: Reason | undefined): number {
+  switch (outcome) {
+    case "applied":
+    case "duplicate":
+    case "quarantined":
+      return 200;
+    case "rejected":
+      return rejections[reason ?? ""] ?? 401;
+    case "failed":
+      return reason === "raw-body-unavailable" ? 500 : 503;
+  }
+}
+
+const rejections: Readonly<Record<string, number>> = { "method-not-allowed": 405, "body-too-large": 413 };

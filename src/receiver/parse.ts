@@ -1,0 +1,80 @@
+/** The step *parse*: a verified request becomes an arrival, readable or not; what can't be read is set aside, never refused. */
+import { hash } from "node:crypto";
+import { inflateBody } from "../events/inflate.ts";
+import { parseEvent } from "../events/parse.ts";
+import type { Verified } from "../signature/verify.ts";
+import type { DeliveryArrival, Reading } from "./arrival.ts";
+import type { Request, RequestHeaders } from "./request.ts";
+
+export interface ParseOptions {
+  readonly bodyBytesMax: number;
+  /** Lower-case names. */
+  readonly signatureHeader: string;
+  readonly idHeader: string;
+}
+
+export function toArrival(
+  request: Request,
+  verified: Verified,
+  receivedAt: string,
+  options: ParseOptions,
+): DeliveryArrival {
+  const digest = sha256(request.body);
+  const reading = read(request, verified, options);
+  return {
+    kind: "delivery",
+    webhookId: headerId(request.headers, options) ?? reading.facts?.payloadId ?? `sha256:${digest}`,
+    digest,
+    body: request.body,
+    headers: storedHeaders(request.headers, options),
+    secretId: verified.secretId,
+    fingerprint: verified.fingerprint,
+    receivedAt,
+    reading,
+  };
+}
+
+function read(request: Request, verified: Verified, { bodyBytesMax }: ParseOptions): Reading {
+  const encoding = request.headers.get("content-encoding")?.join();
+  const body = inflateBody(request.body, encoding, bodyBytesMax);
+  if (!body.ok) return { facts: null, reason: body.error.reason };
+  const event = parseEvent(body.value);
+  if (!event.ok) return { facts: null, reason: event.error.reason };
+  return { facts: event.value.facts, reason: verified.outsideTolerance ? "outside-tolerance" : null };
+}
+
+const idLengthMax = 255;
+
+/**
+ * The id that the service gave this delivery. The header is unsigned: one that is repeated, too long or has control
+ * characters is ignored, and so is one in the form of our own row ids.
+ */
+function headerId(headers: RequestHeaders, { idHeader }: ParseOptions): string | undefined {
+  const values = headers.get(idHeader);
+  const [id] = values ?? [];
+  if (id === undefined || values?.length !== 1 || id.length > idLengthMax) return undefined;
+  return id.trim() === "" || id.startsWith("sha256:") || hasControl(id) ? undefined : id;
+}
+
+function hasControl(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 32 || (code >= 127 && code < 160)) return true;
+  }
+  return false;
+}
+
+/** What is never stored beside a body: with it, the pair could be replayed, or it grants access. */
+const secretHeaders: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie"]);
+
+function storedHeaders(headers: RequestHeaders, { signatureHeader }: ParseOptions): Record<string, string> {
+  const stored: Record<string, string> = {};
+  for (const [name, values] of headers)
+    if (name !== signatureHeader && !secretHeaders.has(name)) stored[name] = values.join(", ");
+  return stored;
+}
+
+/** The one-shot form makes no hash object. */
+function sha256(body: Uint8Array): string {
+  return hash("sha256", body, "hex");
+}

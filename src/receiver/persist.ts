@@ -1,0 +1,111 @@
+/** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
+import { isDeepStrictEqual } from "node:util";
+import type { RefundRecord } from "../domain/records.ts";
+import type { NewRow, StoreTransaction } from "../store/store.ts";
+import type { AnomalyRow } from "../store/tables.ts";
+import type { ContractChange } from "./transition.ts";
+
+export async function persist(
+  tx: StoreTransaction,
+  changes: readonly ContractChange[],
+  changedAt: string,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const stamp = <Row extends object>(row: Row) => ({ ...row, changedAt });
+  await tx.upsert(
+    "contracts",
+    changes.map(({ after }) => stamp(after.contract)),
+  );
+  await tx.upsert(
+    "milestones",
+    changes.flatMap(({ before, after }) => changed(before.milestones, after.milestones)),
+  );
+  await tx.upsert(
+    "refunds",
+    changes.flatMap(({ before, after }) => changed(before.refunds, after.refunds)),
+  );
+  await tx.upsert(
+    "payments",
+    changes.flatMap(({ before, after }) => changed(before.payments, after.payments)).map(stamp),
+  );
+  await tx.upsert(
+    "disputes",
+    changes.flatMap(({ before, after }) => changed(before.disputes, after.disputes)).map(stamp),
+  );
+  await tx.upsert(
+    "transitions",
+    changes.flatMap(({ after }) => after.transitions),
+  );
+  await tx.upsert(
+    "anomalies",
+    changes.flatMap(({ after }) => after.anomalies.map(stamp)),
+  );
+  for (const change of changes) await removeGone(tx, change);
+  await flagSharedRefunds(tx, changes, changedAt);
+}
+
+/** The rows that are new or not as they were. */
+function changed<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): Row[] {
+  const rows: Row[] = [];
+  for (const [key, row] of after) {
+    const known = before.get(key);
+    if (known !== row && !isDeepStrictEqual(known, row)) rows.push(row);
+  }
+  return rows;
+}
+
+/** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */
+async function removeGone(tx: StoreTransaction, { before, after }: ContractChange): Promise<void> {
+  const { contractId, transitionCount, anomalyCount } = after.contract;
+  const contract = { field: "contractId", op: "=", value: contractId } as const;
+  if (transitionCount < before.contract.transitionCount)
+    await tx.remove("transitions", [contract, { field: "position", op: ">", value: transitionCount }]);
+  if (anomalyCount < before.contract.anomalyCount)
+    await tx.remove("anomalies", [contract, { field: "position", op: ">", value: anomalyCount }]);
+  const gone = [...before.milestones.keys()].filter((id) => !after.milestones.has(id));
+  if (gone.length > 0)
+    await tx.remove("milestones", [contract, { field: "milestoneId", op: "in", value: gone }]);
+}
+
+/** One refund id on two contracts is the service's mistake or ours: each of the two is flagged, once (semantics §6). */
+async function flagSharedRefunds(
+  tx: StoreTransaction,
+  changes: readonly ContractChange[],
+  changedAt: string,
+): Promise<void> {
+  const added = changes.flatMap(({ before, after }) =>
+    [...after.refunds.values()].filter(({ refundId }) => !before.refunds.has(refundId)),
+  );
+  for (const { refundId } of added) {
+    const holders = await tx.lookup("refunds", "refundId", [refundId]);
+    if (holders.length > 1) await flagHolders(tx, refundId, holders, changedAt);
+  }
+}
+
+async function flagHolders(
+  tx: StoreTransaction,
+  refundId: string,
+  holders: readonly RefundRecord[],
+  changedAt: string,
+): Promise<void> {
+  const detail = `refund ${refundId} is named by more than one contract`;
+  const flagged = await tx.find("anomalies", {
+    where: [{ field: "kind", op: "=", value: "refund-id-shared" }],
+  });
+  const isFlagged = ({ contractId }: RefundRecord): boolean =>
+    flagged.some((anomaly) => anomaly.contractId === contractId && anomaly.detail === detail);
+  const rows = holders
+    .filter((holder) => !isFlagged(holder))
+    .map(({ contractId, milestoneId }): NewRow<"anomalies"> => {
+      const anomaly: Omit<AnomalyRow, "seq" | "contractId" | "milestoneId"> = {
+        position: null,
+        kind: "refund-id-shared",
+        webhookId: null,
+        detail,
+        occurredAt: null,
+        changedAt,
+      };
+      return { ...anomaly, contractId, milestoneId };
+    });
+  await tx.insert("anomalies", rows);
+}

@@ -1,0 +1,58 @@
+import { toIsoTime, type Clock } from "../shared/clock.ts";
+import type { PreparedSecret } from "../signature/secret.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
+import type { SecretRow } from "../store/tables.ts";
+
+/**
+ * Which secrets have ever verified a delivery on this store. A wrong signature is answered 401, which the service never
+ * retries (§6.5): as long as one of our secrets is unproven, or a rotation is open, the fault may be ours, and the answer
+ * is 503 (semantics §3).
+ */
+export interface SecretProof {
+  /** Whether a mismatch may be our own fault. Asks the store, at most every `askEveryMs`. */
+  isDoubtful(secrets: readonly PreparedSecret[]): Promise<boolean>;
+  /** Writes down the secrets that verified the deliveries of a commit, each once. */
+  record(tx: StoreTransaction, used: readonly UsedSecret[]): Promise<void>;
+  /** Called once that commit is durable. */
+  recorded(used: readonly UsedSecret[]): void;
+}
+
+export interface UsedSecret {
+  readonly fingerprint: string;
+  readonly secretId: string;
+}
+
+const askEveryMs = 1000;
+
+export function createSecretProof(store: Store, clock: Clock, rotating: boolean): SecretProof {
+  const proven = new Set<string>();
+  let rotationOpen = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  const ask = async (): Promise<void> => {
+    if (Math.abs(clock.now() - askedAt) < askEveryMs) return;
+    const rows = await store.read((reader) => reader.find("secrets"));
+    askedAt = clock.now();
+    rotationOpen = rows.some(({ state }) => state === "rotating");
+    for (const { fingerprint, state } of rows) if (state === "verified") proven.add(fingerprint);
+  };
+
+  return {
+    isDoubtful: async (secrets) => {
+      if (rotating) return true;
+      await ask();
+      return rotationOpen || secrets.some(({ fingerprint }) => !proven.has(fingerprint));
+    },
+    record: async (tx, used) => {
+      const fresh = new Map(used.filter(({ fingerprint }) => !proven.has(fingerprint)).map(toRow));
+      await tx.upsert("secrets", [...fresh.values()]);
+    },
+    recorded: (used) => {
+      for (const { fingerprint } of used) proven.add(fingerprint);
+    },
+  };
+
+  function toRow({ fingerprint, secretId }: UsedSecret): [string, SecretRow] {
+    return [fingerprint, { fingerprint, secretId, state: "verified", changedAt: toIsoTime(clock.now()) }];
+  }
+}

@@ -1,0 +1,68 @@
+import {
+  OperationNodeTransformer,
+  SchemableIdentifierNode,
+  type Generated,
+  type KyselyPlugin,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
+  type RootOperationNode,
+  type UnknownRow,
+} from "kysely";
+import type { TableName, Tables } from "./tables.ts";
+import { tables } from "./tables.ts";
+
+/**
+ * The tables as `mirror.db` sees them: `mirror.db.selectFrom("contracts").select("status")`. Columns are the
+ * fields in snake case (`from` and `to` of a transition are `from_status` and `to_status`); amounts are halalas; booleans
+ * are 0 or 1; JSON is text. Names are without the store's prefix: it is put before them.
+ */
+export type MirrorDatabase = { [Name in TableName]: SqlRow<Tables[Name]> };
+
+type SqlRow<Row> = { [Field in keyof Row & string as ColumnName<Field>]: SqlType<Field, Row[Field]> };
+
+type ColumnName<Field extends string> = Field extends "from" | "to" ? `${Field}_status` : SnakeCase<Field>;
+
+type SnakeCase<Text extends string> = Text extends `${infer Head}${infer Tail}`
+  ? `${Head extends Uppercase<Head> ? (Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`) : Head}${SnakeCase<Tail>}`
+  : "";
+
+type SqlType<Field, Value> = Field extends "seq"
+  ? Generated<number>
+  : Field extends "digest"
+    ? Uint8Array
+    : Value extends string | number | Uint8Array | null
+      ? Value
+      : Value extends boolean
+        ? number
+        : string | Extract<Value, null>;
+
+/** Puts the store's prefix before the names of our tables, wherever a query mentions one, and touches no other. */
+export function prefixPlugin(prefix: string): KyselyPlugin {
+  const transformer = new PrefixTransformer(prefix);
+  return {
+    transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode =>
+      transformer.transformNode(node, queryId),
+    transformResult: async ({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> =>
+      result,
+  };
+}
+
+class PrefixTransformer extends OperationNodeTransformer {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    super();
+    this.#prefix = prefix;
+  }
+
+  protected override transformSchemableIdentifier(
+    node: SchemableIdentifierNode,
+    ...rest: never[]
+  ): SchemableIdentifierNode {
+    const { name } = node.identifier;
+    if (node.schema !== undefined || !(name in tables))
+      return super.transformSchemableIdentifier(node, ...rest);
+    return SchemableIdentifierNode.create(this.#prefix + name);
+  }
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Lock } from "../shared/lock.ts";
+import type { Engine, Session } from "./session.ts";
+import { createSqliteSession, guarded, isBusy, type SqliteHandle } from "./sqlite-handle.ts";
+
+export interface SqliteConnections {
+  readonly description: string;
+  readonly writer: SqliteHandle;
+  /** Sees only what is committed; the writer itself where the database lives in memory. */
+  readonly reader: SqliteHandle;
+  /** Every handle that we opened ourselves, the writer last. */
+  readonly owned: readonly SqliteHandle[];
+  /** Guards the writer against a second transaction of this process. */
+  readonly writeLock: Lock;
+  readonly readLock: Lock;
+  readonly busyTimeoutMs: number;
+}
+
+/** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
+export function createSqliteEngine(connections: SqliteConnections): Engine {
+  const { writer, reader, writeLock, readLock, owned, busyTimeoutMs } = connections;
+  const writing = createSqliteSession(writer);
+  const reading = reader === writer ? writing : createSqliteSession(reader);
+  return {
+    description: connections.description,
+
+    transaction: (work) =>
+      writeLock.run(async () => {
+        await beginImmediate(writer, busyTimeoutMs);
+        return inTransaction(writer, writing, work);
+      }),
+
+    read: (work) =>
+      readLock.run(async () => {
+        await reading.run("begin", []);
+        return inTransaction(reader, reading, work);
+      }),
+
+    close: async () => {
+      const release = [
+        await writeLock.acquire(),
+        ...(readLock === writeLock ? [] : [await readLock.acquire()]),
+      ];
+      for (const handle of owned) handle.close();
+      for (const each of release) each();
+    },
+  };
+}
+
+/**
+ * Runs `step` until the database is free. It waits without blocking the process: SQLite's own busy time-out would
+ * hold up everything else that runs here.
+ */
+export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise<T> {
+  const deadline = performance.now() + busyTimeoutMs;
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
+    try {
+      return step();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) return guarded(() => rethrow(error));
+      await sleep(waitMs * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+/** The write lock is taken at once: a reader that upgrades later is refused without any waiting (SQLITE_BUSY). */
+async function beginImmediate(handle: SqliteHandle, busyTimeoutMs: number): Promise<void> {
+  if (handle.inTransaction)
+    throw new EscrowMirrorError(
+      "store-unavailable",
+      "the SQLite handle is inside a transaction of its owner",
+    );
+  const begin = guarded(() => handle.prepare("begin immediate"));
+  await whenFree(() => begin.run(), busyTimeoutMs);
+}
+
+async function inTransaction<T>(
+  handle: SqliteHandle,
+  session: Session,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work(session);
+    await session.run("commit", []);
+    return result;
+  } catch (error) {
+    // SQLite has already rolled back after some faults (disk full, I/O).
+    if (handle.inTransaction) await session.run("rollback", []);
+    throw error;
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,99 @@
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { SqlValue } from "./codec.ts";
+import type { Session } from "./session.ts";
+
+/** What we use of a better-sqlite3 `Database`, typed by shape so that any copy of it fits. */
+export interface SqliteHandle {
+  readonly name: string;
+  readonly memory: boolean;
+  readonly inTransaction: boolean;
+  prepare(sql: string): SqliteStatement;
+  pragma(source: string, options?: { simple?: boolean }): unknown;
+  close(): unknown;
+}
+
+export interface SqliteStatement {
+  readonly reader: boolean;
+  raw(toggle?: boolean): unknown;
+  all(...values: unknown[]): unknown[];
+  run(...values: unknown[]): { changes: number; lastInsertRowid: number | bigint };
+  iterate(...values: unknown[]): IterableIterator<unknown>;
+}
+
+/** How many prepared statements one connection keeps. */
+const statementsMax = 256;
+
+/** A session on one connection. It prepares each statement once and runs it at the driver's own speed. */
+export function createSqliteSession(handle: SqliteHandle): Session {
+  const prepare = prepareOnce(handle);
+  return {
+    all: async (sql, values) => guarded(() => prepare(sql).all(...values) as unknown[][]),
+    run: async (sql, values) =>
+      guarded(() => {
+        prepare(sql).run(...values);
+      }),
+    allEach: async (sql, runs) => guarded(() => allEach(prepare(sql), runs)),
+    runEach: async (sql, runs) => guarded(() => runEach(prepare(sql), runs)),
+  };
+}
+
+/**
+ * Runs a step that touches the database. A fault of the store (locked, full, unreachable, closed) becomes
+ * `store-unavailable`: the sender is asked to come again. Any other is the statement's own.
+ */
+export function guarded<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw isStoreFault(error) ? unavailable(error) : error;
+  }
+}
+
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
+}
+
+function prepareOnce(handle: SqliteHandle): (sql: string) => SqliteStatement {
+  const kept = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const known = kept.get(sql);
+    if (known !== undefined) return known;
+    const statement = handle.prepare(sql);
+    if (statement.reader) statement.raw(true);
+    if (kept.size >= statementsMax) kept.delete(kept.keys().next().value as string);
+    kept.set(sql, statement);
+    return statement;
+  };
+}
+
+function allEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[])[]): unknown[][] {
+  const rows: unknown[][] = [];
+  for (const values of runs) for (const row of statement.all(...values)) rows.push(row as unknown[]);
+  return rows;
+}
+
+function runEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[])[]): number[] {
+  const changed: number[] = [];
+  for (const values of runs) changed.push(statement.run(...values).changes);
+  return changed;
+}
+
+function unavailable(error: unknown): EscrowMirrorError {
+  const code = sqliteCode(error) || "closed";
+  return new EscrowMirrorError("store-unavailable", `SQLite can't be used now (${code}): try again`, {
+    cause: error,
+  });
+}
+
+const storeFaults =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL|PERM|AUTH|NOLFS)/;
+
+function isStoreFault(error: unknown): boolean {
+  if (storeFaults.test(sqliteCode(error))) return true;
+  return error instanceof TypeError && /connection is (not open|busy)/.test(error.message);
+}
+
+function sqliteCode(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,116 @@
+import { Kysely } from "kysely";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { createLock } from "../shared/lock.ts";
+import { prefixPlugin, type MirrorDatabase } from "./database.ts";
+import { sqliteDialect } from "./dialect.ts";
+import { createKyselyStore } from "./kysely-store.ts";
+import { createLazyStore } from "./lazy-store.ts";
+import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
+import type { SqliteHandle } from "./sqlite-handle.ts";
+import { kyselyDialectOn } from "./sqlite-kysely.ts";
+import type { AnyDatabase } from "./statements.ts";
+import type { Store } from "./store.ts";
+
+export interface SqliteOptions {
+  /** Put before the name of every table, so that they can share a database with others. Default `escrow_`. */
+  readonly prefix?: string;
+  /** How long to wait for another process's transaction before answering 503. Milliseconds, default 800. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * The mirror in an SQLite file (WAL, `synchronous=FULL`): for one machine, any number of processes. Needs the
+ * package `better-sqlite3` (12 or newer), loaded when the store is opened.
+ *
+ * @param target a path (`":memory:"` for tests), or an open better-sqlite3 `Database`: the mirror then opens
+ *   connections of its own on the same file, and leaves that one alone.
+ * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
+ */
+export function sqlite(
+  target: string | ({ path: string } & SqliteOptions) | ({ database: SqliteHandle } & SqliteOptions),
+  options: SqliteOptions = {},
+): Store {
+  const settings = typeof target === "string" ? { path: target, ...options } : { ...options, ...target };
+  const prefix = checkPrefix(settings.prefix ?? "escrow_");
+  const place = "database" in settings ? settings.database.name : settings.path;
+  if (typeof place !== "string" || place.trim() === "")
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      'sqlite() needs a path: sqlite("escrow.db"), or ":memory:" for tests',
+    );
+  return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
+    const open = "database" in settings ? reopen(settings.database) : await openerOf(place);
+    return buildStore(open, place, prefix, settings.busyTimeoutMs ?? 800);
+  });
+}
+
+interface Opener {
+  (readonly: boolean): SqliteHandle;
+  /** The host's handle itself, which is not ours to close. */
+  readonly lent?: true;
+}
+
+async function buildStore(
+  open: Opener,
+  place: string,
+  prefix: string,
+  busyTimeoutMs: number,
+): Promise<Store> {
+  const writer = await whenFree(() => open(false), busyTimeoutMs);
+  await whenFree(() => configure(writer), busyTimeoutMs);
+  const shared = writer.memory;
+  const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
+  const writeLock = createLock();
+  const readLock = shared ? writeLock : createLock();
+  const browseLock = shared ? writeLock : createLock();
+  const engine = createSqliteEngine({
+    description: `sqlite ${place}`,
+    writer,
+    reader,
+    owned: open.lent ? [] : shared ? [writer] : [browser, reader, writer],
+    writeLock,
+    readLock,
+    busyTimeoutMs,
+  });
+  const dialect = kyselyDialectOn(browser, browseLock);
+  const kysely = new Kysely<AnyDatabase>({ dialect });
+  const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
+  return createKyselyStore({ engine, dialect: sqliteDialect, prefix, kysely, db });
+}
+
+/** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */
+function configure(handle: SqliteHandle): void {
+  handle.pragma("journal_mode = wal");
+  handle.pragma("synchronous = full");
+  handle.pragma("cache_size = -32768");
+  // After a burst the WAL file shrinks again to this.
+  handle.pragma("journal_size_limit = 67108864");
+}
+
+async function openerOf(path: string): Promise<Opener> {
+  const Database = await loadDriver();
+  return (readonly) => new Database(path, { timeout: readonly ? 1000 : 0, readonly }) as SqliteHandle;
+}
+
+/** Connections of our own beside the host's, made by its own copy of the driver. */
+function reopen(database: SqliteHandle): Opener {
+  if (database.memory) return Object.assign(() => database, { lent: true as const });
+  const Database = database.constructor as new (path: string, options: object) => SqliteHandle;
+  return (readonly) => new Database(database.name, { timeout: readonly ? 1000 : 0, readonly });
+}
+
+async function loadDriver() {
+  try {
+    return (await import("better-sqlite3")).default;
+  } catch (cause) {
+    const message =
+      "sqlite() needs the package better-sqlite3, which can't be loaded: npm install better-sqlite3";
+    throw new EscrowMirrorError("missing-peer", message, { cause });
+  }
+}
+
+function checkPrefix(prefix: string): string {
+  if (/^[A-Za-z0-9_]{0,40}$/.test(prefix)) return prefix;
+  const message = `prefix ${JSON.stringify(prefix)} is not a table prefix: letters, digits and _ only, at most 40`;
+  throw new EscrowMirrorError("invalid-configuration", message);
+}

@@ -1,0 +1,177 @@
+import type { Kysely } from "kysely";
+import { columnOf, columnsOf, encodeValue, type Column, type SqlValue } from "./codec.ts";
+import type { Condition, Query } from "./store.ts";
+import { tables, type TableName, type Tables } from "./tables.ts";
+
+/** SQL text with the values of one run, or the columns whose values each run gives. */
+export interface BoundStatement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+export interface RowStatement {
+  readonly sql: string;
+  /** What to bind, in order. */
+  readonly columns: readonly Column[];
+}
+
+/** Any tables: the statements are made from the table shapes, not from types. */
+export type AnyDatabase = Record<string, Record<string, unknown>>;
+
+/**
+ * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
+ * statement, at the driver's own speed.
+ */
+export function createStatements(kysely: Kysely<AnyDatabase>, prefix: string) {
+  const rowStatements = new Map<string, RowStatement>();
+  const kept = (key: string, make: () => RowStatement): RowStatement => {
+    const known = rowStatements.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    rowStatements.set(key, made);
+    return made;
+  };
+  const named = (table: TableName): string => prefix + table;
+
+  return {
+    insert: (table: TableName): RowStatement =>
+      kept(`insert ${table}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .insertInto(named(table))
+            .values(markers(table))
+            .onConflict((conflict) => conflict.doNothing()),
+        ),
+      ),
+
+    upsert: (table: TableName): RowStatement =>
+      kept(`upsert ${table}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .insertInto(named(table))
+            .values(markers(table))
+            .onConflict((conflict) =>
+              conflict
+                .columns(keyNames(table))
+                .doUpdateSet((eb) =>
+                  Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
+                ),
+            ),
+        ),
+      ),
+
+    update: (table: TableName, field: string, set: readonly string[]): RowStatement =>
+      kept(`update ${table} ${field} ${set.join()}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .updateTable(named(table))
+            .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
+            .where(columnOf(table, field).name, "=", field),
+        ),
+      ),
+
+    lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
+      kept(`lookup ${table} ${field} ${without.join()}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .selectFrom(named(table))
+            .select(names(table, without))
+            .where(columnOf(table, field).name, "=", field),
+        ),
+      ),
+
+    find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
+      let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
+      for (const condition of query.where ?? []) builder = builder.where(...toWhere(table, condition));
+      for (const field of query.orderBy ?? [])
+        builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
+      return bound(query.limit === undefined ? builder : builder.limit(query.limit));
+    },
+
+    countBy: <Name extends TableName>(
+      table: Name,
+      field: string,
+      where: readonly Condition<Tables[Name]>[],
+    ): BoundStatement => {
+      const { name } = columnOf(table, field);
+      let builder = kysely.selectFrom(named(table));
+      for (const condition of where) builder = builder.where(...toWhere(table, condition));
+      return bound(builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name));
+    },
+
+    remove: <Name extends TableName>(
+      table: Name,
+      where: readonly Condition<Tables[Name]>[],
+    ): BoundStatement => {
+      let builder = kysely.deleteFrom(named(table));
+      for (const condition of where) builder = builder.where(...toWhere(table, condition));
+      return bound(builder);
+    },
+  };
+}
+
+export type Statements = ReturnType<typeof createStatements>;
+
+interface Compilable {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+}
+
+/** A statement whose parameters were given as field names: they say what to bind where. */
+function rowStatement(table: TableName, builder: Compilable): RowStatement {
+  const { sql, parameters } = builder.compile();
+  return { sql, columns: parameters.map((field) => columnOf(table, field as string)) };
+}
+
+function bound(builder: Compilable): BoundStatement {
+  const { sql, parameters } = builder.compile();
+  return { sql, values: parameters as SqlValue[] };
+}
+
+type Where = [
+  column: string,
+  operator: "=" | "<" | "<=" | ">" | ">=" | "in" | "is" | "is not",
+  value: unknown,
+];
+
+function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
+  const { name, type } = columnOf(table, condition.field);
+  switch (condition.op) {
+    case "null":
+      return [name, "is", null];
+    case "not-null":
+      return [name, "is not", null];
+    case "in":
+      return [name, "in", condition.value.map((each) => encodeValue(type, each))];
+    case "=":
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return [name, condition.op, encodeValue(type, condition.value)];
+  }
+}
+
+/** Each column with its own field's name as the value. The database numbers the rows itself. */
+function markers(table: TableName): Record<string, string> {
+  const given = columnsOf(table).filter(({ type }) => type !== "serial");
+  return Object.fromEntries(given.map(({ name, field }) => [name, field]));
+}
+
+function names(table: TableName, without: readonly string[]): string[] {
+  return columnsOf(table)
+    .filter(({ field }) => !without.includes(field))
+    .map(({ name }) => name);
+}
+
+function keyNames(table: TableName): string[] {
+  return tables[table].key.map((field) => columnOf(table, field).name);
+}
+
+function restNames(table: TableName): string[] {
+  const key = keyNames(table);
+  return Object.keys(markers(table)).filter((name) => !key.includes(name));
+}

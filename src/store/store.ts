@@ -1,0 +1,89 @@
+import type { Kysely } from "kysely";
+import type { Clock } from "../shared/clock.ts";
+import type { Logger } from "../shared/logger.ts";
+import type { MirrorDatabase } from "./database.ts";
+import type { TableName, Tables } from "./tables.ts";
+
+/**
+ * Where the mirror's rows live. A store knows tables, keys and transactions, and nothing of deliveries or contracts:
+ * what happens to them is decided once, above it, so that stores can't differ in behaviour.
+ *
+ * Every method that can't be carried out now (locked, full, unreachable, closed) rejects with `store-unavailable`.
+ */
+export interface Store {
+  /** For logs and messages: the kind and the place, never a password. */
+  readonly description: string;
+  /** For reads and joins of the integrator's own. Throws `invalid-configuration` on a store without SQL. */
+  readonly db: Kysely<MirrorDatabase>;
+  /** Makes the tables ready: `auto` migrates, `check` refuses with `schema-version` when they are of another version. */
+  open(options: OpenOptions): Promise<void>;
+  /** Runs `work` with the write lock held from the start; commits when it resolves, rolls back when it rejects. */
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** Runs `work` on one consistent view of what is committed. */
+  read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
+  /** Waits for what is running, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly migrate: "auto" | "check";
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** Reads; inside a transaction, of its own writes too. */
+export interface StoreReader {
+  find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
+  /** How many rows there are for each value of `field`. */
+  countBy<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    where?: readonly Condition<Tables[Name]>[],
+  ): Promise<Map<string | null, number>>;
+}
+
+export interface StoreTransaction extends StoreReader {
+  /** The rows whose `field` is one of `values`, in no order. What it reads stays locked to the end. */
+  lookup<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    values: readonly string[],
+    without?: readonly FieldOf<Name>[],
+  ): Promise<Tables[Name][]>;
+  /** Inserts what meets no taken key or unique field, and says of each row whether it went in. */
+  insert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<boolean[]>;
+  /** Inserts each row, or replaces the one of its key. */
+  upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
+  /** Sets fields of the one row whose `field` is `value`. */
+  update<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    value: string,
+    set: Partial<Tables[Name]>,
+  ): Promise<void>;
+  remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
+  /** Runs `work`; when it rejects, what it wrote is undone and the transaction goes on. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export type FieldOf<Name extends TableName> = keyof Tables[Name] & string;
+
+/** A row before the database has given it its number. */
+export type NewRow<Name extends TableName> = Omit<Tables[Name], "seq">;
+
+export interface Query<Row> {
+  readonly where?: readonly Condition<Row>[];
+  /** By these fields, text bytewise; ascending unless `descending`. */
+  readonly orderBy?: readonly (keyof Row & string)[];
+  readonly descending?: boolean;
+  readonly limit?: number;
+  /** Fields that are not read and come as `null`: large ones that the caller does not need. */
+  readonly without?: readonly (keyof Row & string)[];
+}
+
+export type Condition<Row> = {
+  readonly [Field in keyof Row & string]:
+    | { readonly field: Field; readonly op: "=" | "<" | "<=" | ">" | ">="; readonly value: string | number }
+    | { readonly field: Field; readonly op: "in"; readonly value: readonly (string | number)[] }
+    | { readonly field: Field; readonly op: "null" | "not-null" };
+}[keyof Row & string];

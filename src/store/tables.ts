@@ -1,0 +1,330 @@
+import type { AnomalyKind } from "../domain/anomaly.ts";
+import type {
+  AnomalyRecord,
+  ContractRecord,
+  DisputeRecord,
+  MilestoneRecord,
+  PaymentRecord,
+  RefundRecord,
+  TransitionRecord,
+} from "../domain/records.ts";
+import type { EventFacts } from "../events/event.ts";
+import type { SnapshotFacts } from "../events/snapshot.ts";
+
+/** The rows of every table, as the code sees them. */
+export interface Tables {
+  deliveries: DeliveryRow;
+  snapshots: SnapshotRow;
+  contracts: ContractRow;
+  milestones: MilestoneRecord;
+  refunds: RefundRecord;
+  payments: PaymentRow;
+  disputes: DisputeRow;
+  transitions: TransitionRecord;
+  anomalies: AnomalyRow;
+  secrets: SecretRow;
+  subscriptions: SubscriptionRow;
+  jobs: JobRow;
+}
+
+export type TableName = keyof Tables;
+
+/**
+ * One received delivery: arrival facts, ids, and `facts`, which hold every input of the fold, so that the raw bytes
+ * can go (prune, redaction) and a rebuild still comes out the same.
+ */
+export interface DeliveryRow {
+  /** In order of arrival; given by the database. */
+  readonly seq: number;
+  /** The webhook id for a delivery that claims it, else `sha256:` and the digest: a row id of its own. */
+  readonly id: string;
+  /** As received: header, else payload id, else digest (semantics §4). */
+  readonly webhookId: string;
+  /** `null` for a delivery that claims no ids. */
+  readonly payloadId: string | null;
+  /** SHA-256 of the body, hex. */
+  readonly digest: string;
+  readonly event: string | null;
+  readonly contractId: string | null;
+  readonly milestoneId: string | null;
+  readonly occurredAt: string | null;
+  readonly outcome: "applied" | "duplicate" | "quarantined";
+  readonly reason: string | null;
+  /** How many times it came. */
+  readonly attempts: number;
+  readonly receivedAt: string;
+  readonly lastReceivedAt: string;
+  readonly secretId: string;
+  /** The id of the delivery whose ids this one came with, where the two contradict each other. */
+  readonly contradicts: string | null;
+  readonly facts: EventFacts | null;
+  /** Without the signature; `null` once pruned. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly body: Uint8Array | null;
+}
+
+export interface SnapshotRow {
+  readonly seq: number;
+  readonly contractId: string;
+  readonly digest: string;
+  readonly receivedAt: string;
+  readonly facts: SnapshotFacts;
+}
+
+export interface ContractRow extends ContractRecord {
+  /** When we last committed a change of it. */
+  readonly changedAt: string;
+}
+
+export interface PaymentRow extends PaymentRecord {
+  readonly changedAt: string;
+}
+
+export interface DisputeRow extends DisputeRecord {
+  readonly changedAt: string;
+}
+
+/** The fold's anomalies have a `position`; those between deliveries or contracts have none and stay for good. */
+export interface AnomalyRow extends Omit<AnomalyRecord, "contractId" | "position"> {
+  readonly seq: number;
+  readonly contractId: string | null;
+  readonly position: number | null;
+  readonly kind: AnomalyKind;
+  readonly changedAt: string;
+}
+
+/** Which signing secrets have ever verified a delivery, by fingerprint (semantics §3). An open rotation is a row too. */
+export interface SecretRow {
+  readonly fingerprint: string;
+  readonly secretId: string;
+  readonly state: "verified" | "rotating";
+  readonly changedAt: string;
+}
+
+/** A durable handler: its name and what it listens to (semantics §7). */
+export interface SubscriptionRow {
+  readonly name: string;
+  readonly kind: "event" | "transition" | "transaction";
+  readonly filter: unknown;
+  readonly createdAt: string;
+}
+
+/** One run that a handler owes to one delivery or transition (semantics §7). */
+export interface JobRow {
+  readonly seq: number;
+  readonly handler: string;
+  readonly contractId: string;
+  /** Tells a second job for the same fact from a first: one handler, one delivery or transition, one replay. */
+  readonly jobKey: string;
+  readonly webhookId: string | null;
+  readonly payload: unknown;
+  readonly state: "due" | "running" | "done" | "dead";
+  readonly attempts: number;
+  readonly nextAttemptAt: string;
+  readonly lease: string | null;
+  readonly leaseUntil: string | null;
+  readonly lastError: string | null;
+  readonly createdAt: string;
+}
+
+export type ColumnType = "serial" | "text" | "integer" | "boolean" | "json" | "bytes" | "digest";
+
+export interface TableShape<Row> {
+  readonly columns: { readonly [Field in keyof Row]-?: ColumnType };
+  /** What tells one row from another; an upsert replaces by it. */
+  readonly key: readonly (keyof Row & string)[];
+  /** Further unique fields: an insert that meets a taken one inserts nothing. */
+  readonly unique: readonly (keyof Row & string)[];
+}
+
+/** The tables as data: the stores read, write and convert by this alone, so that they can't differ in behaviour. */
+export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } = {
+  deliveries: {
+    columns: {
+      seq: "serial",
+      id: "text",
+      webhookId: "text",
+      payloadId: "text",
+      digest: "digest",
+      event: "text",
+      contractId: "text",
+      milestoneId: "text",
+      occurredAt: "text",
+      outcome: "text",
+      reason: "text",
+      attempts: "integer",
+      receivedAt: "text",
+      lastReceivedAt: "text",
+      secretId: "text",
+      contradicts: "text",
+      facts: "json",
+      headers: "json",
+      body: "bytes",
+    },
+    key: ["id"],
+    unique: ["digest", "payloadId"],
+  },
+  snapshots: {
+    columns: { seq: "serial", contractId: "text", digest: "digest", receivedAt: "text", facts: "json" },
+    key: ["contractId", "digest"],
+    unique: [],
+  },
+  contracts: {
+    columns: {
+      contractId: "text",
+      status: "text",
+      statusSince: "text",
+      statusKey: "text",
+      statusDerived: "boolean",
+      previousStatus: "text",
+      reference: "text",
+      title: "text",
+      description: "text",
+      notes: "text",
+      businessName: "text",
+      serviceType: "text",
+      amountMinor: "integer",
+      currency: "text",
+      metadata1: "text",
+      metadata2: "text",
+      metadata3: "text",
+      metadata4: "text",
+      buyer: "json",
+      seller: "json",
+      createdAt: "text",
+      updatedAt: "text",
+      syncedAt: "text",
+      lastKey: "text",
+      transitionCount: "integer",
+      anomalyCount: "integer",
+      changedAt: "text",
+    },
+    key: ["contractId"],
+    unique: [],
+  },
+  milestones: {
+    columns: {
+      contractId: "text",
+      milestoneId: "text",
+      name: "text",
+      description: "text",
+      status: "text",
+      statusSince: "text",
+      statusKey: "text",
+      previousStatus: "text",
+      amountMinor: "integer",
+      dueDate: "text",
+    },
+    key: ["contractId", "milestoneId"],
+    unique: [],
+  },
+  refunds: {
+    columns: {
+      contractId: "text",
+      refundId: "text",
+      milestoneId: "text",
+      scope: "text",
+      kind: "text",
+      state: "text",
+      inferred: "boolean",
+      amountMinor: "integer",
+      currency: "text",
+      requestedAt: "text",
+      initiatedAt: "text",
+      succeededAt: "text",
+    },
+    key: ["contractId", "refundId"],
+    unique: [],
+  },
+  payments: {
+    columns: {
+      contractId: "text",
+      paymentKey: "text",
+      paymentId: "text",
+      milestoneId: "text",
+      transactionId: "text",
+      invoiceId: "text",
+      amountMinor: "integer",
+      currency: "text",
+      completedAt: "text",
+      changedAt: "text",
+    },
+    key: ["contractId", "paymentKey"],
+    unique: [],
+  },
+  disputes: {
+    columns: {
+      contractId: "text",
+      disputeKey: "text",
+      disputeId: "text",
+      milestoneId: "text",
+      raisedAt: "text",
+      changedAt: "text",
+    },
+    key: ["contractId", "disputeKey"],
+    unique: [],
+  },
+  transitions: {
+    columns: {
+      contractId: "text",
+      position: "integer",
+      entity: "text",
+      milestoneId: "text",
+      from: "text",
+      to: "text",
+      event: "text",
+      webhookId: "text",
+      occurredAt: "text",
+      moved: "boolean",
+      derived: "boolean",
+      source: "text",
+      anomaly: "text",
+    },
+    key: ["contractId", "position"],
+    unique: [],
+  },
+  anomalies: {
+    columns: {
+      seq: "serial",
+      contractId: "text",
+      position: "integer",
+      kind: "text",
+      milestoneId: "text",
+      webhookId: "text",
+      detail: "text",
+      occurredAt: "text",
+      changedAt: "text",
+    },
+    key: ["contractId", "position"],
+    unique: [],
+  },
+  secrets: {
+    columns: { fingerprint: "text", secretId: "text", state: "text", changedAt: "text" },
+    key: ["fingerprint"],
+    unique: [],
+  },
+  subscriptions: {
+    columns: { name: "text", kind: "text", filter: "json", createdAt: "text" },
+    key: ["name"],
+    unique: [],
+  },
+  jobs: {
+    columns: {
+      seq: "serial",
+      handler: "text",
+      contractId: "text",
+      jobKey: "text",
+      webhookId: "text",
+      payload: "json",
+      state: "text",
+      attempts: "integer",
+      nextAttemptAt: "text",
+      lease: "text",
+      leaseUntil: "text",
+      lastError: "text",
+      createdAt: "text",
+    },
+    key: ["handler", "contractId", "jobKey"],
+    unique: [],
+  },
+};
