@@ -20,7 +20,9 @@ const id = z
 
 const amount = z
   .union([z.number(), z.string(), longNumber], { error: "expected a number or a decimal text" })
-  .refine((value) => readDecimal(String(value)) !== undefined, { error: "expected a decimal" })
+  .refine((value) => typeof value !== "string" || readDecimal(value) !== undefined, {
+    error: "expected a decimal",
+  })
   .nullish();
 
 const name = z.string({ error: "expected a string" }).max(nameLengthMax, {

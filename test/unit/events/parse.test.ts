@@ -403,6 +403,10 @@ describe("descriptive fields", () => {
 });
 
 describe("bytes", () => {
+  it("that are no JSON do not become JSON where escapes are mended", () => {
+    expect(problemOf(withRaw("reference", String.raw`"\u0000\U0000"`))).toMatch(/^not-json/);
+  });
+
   it("may begin with one byte order mark", () => {
     expect(factsOf(bytes(`\ufeff${JSON.stringify(complete)}`))).toEqual(completeFacts);
     expect(problemOf(bytes(`\ufeff\ufeff${JSON.stringify(complete)}`))).toMatch(/^not-json/);
