@@ -2,7 +2,7 @@ import { ok } from "../shared/result.ts";
 import { refuse } from "./answer.ts";
 import type { Outcome } from "./answer.ts";
 import { emitContractEvent } from "./events.ts";
-import { contractSteps, milestoneSteps } from "./machine.ts";
+import { approval, contractSteps, milestoneSteps } from "./machine.ts";
 import type { ContractAction, ContractStep, MilestoneStep } from "./machine.ts";
 import type { ContractRecord, MilestoneRecord, PaymentRecord } from "./records.ts";
 import type { World } from "./world.ts";
@@ -14,14 +14,15 @@ export function act(
   action: string,
   milestoneId: number | null,
 ): Outcome<ContractRecord> {
-  if (!contractSteps.some((step) => step.action === action)) {
+  const step = contractSteps.find((one) => one.action === action);
+  if (step === undefined) {
     return refuse(
       404,
       "UnknownAction",
       `There is no action ${action}. Actions: ${actionNames().join(", ")}.`,
     );
   }
-  if (milestoneId === null) return actOnContract(world, contract, action as ContractAction);
+  if (milestoneId === null) return actOnContract(world, contract, step);
   const milestone = contract.milestones.find(({ id }) => id === milestoneId);
   if (milestone === undefined) {
     return refuse(404, "MilestoneNotFound", `${contract.contractId} has no milestone ${milestoneId}.`);
@@ -52,22 +53,17 @@ export function allowedMilestoneActions(
     .map(({ action }) => action);
 }
 
-function actOnContract(
-  world: World,
-  contract: ContractRecord,
-  action: ContractAction,
-): Outcome<ContractRecord> {
-  if (!allowedActions(world, contract).includes(action)) {
-    const allowed = allowedActions(world, contract).join(", ") || "none";
+function actOnContract(world: World, contract: ContractRecord, step: ContractStep): Outcome<ContractRecord> {
+  const allowed = allowedActions(world, contract);
+  if (!allowed.includes(step.action)) {
     return refuse(
       409,
       "ActionNotAllowed",
-      `Can't ${action} ${contract.contractId}, which is ${contract.status}. Allowed: ${allowed}.`,
+      `Can't ${step.action} ${contract.contractId}, which is ${contract.status}. Allowed: ${allowed.join(", ") || "none"}.`,
     );
   }
-  const step = contractSteps.find((one) => one.action === action) as ContractStep;
   if (paysAtOnce(world, contract, step) && world.settings.payFromPending === "approve-first") {
-    takeContractStep(world, contract, contractSteps[0] as ContractStep);
+    takeContractStep(world, contract, approval);
   }
   takeContractStep(world, contract, step);
   return ok(contract);

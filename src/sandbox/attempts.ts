@@ -8,17 +8,17 @@ import type { World } from "./world.ts";
 /** What an attempt's answer means (§6.5). */
 export type Verdict = "delivered" | "retry" | "permanent";
 
-const retryable: readonly number[] = [408, 429, 500, 502, 503, 504];
-const permanent: readonly number[] = [400, 401, 403, 404];
+const retryable = new Set([408, 429, 500, 502, 503, 504]);
+const permanent = new Set([400, 401, 403, 404]);
 
 /**
  * §6.5 names some statuses retryable and some permanent, and says that any that is not 2xx is retried: so a status
  * in neither list (a redirect, 418) is, unless `otherStatuses` says otherwise. No answer is retried.
  */
 export function judge(status: number | null, settings: Settings): Verdict {
-  if (status === null || retryable.includes(status)) return "retry";
+  if (status === null || retryable.has(status)) return "retry";
   if (status >= 200 && status < 300) return "delivered";
-  if (permanent.includes(status) || settings.otherStatuses === "fail") return "permanent";
+  if (permanent.has(status) || settings.otherStatuses === "fail") return "permanent";
   return "retry";
 }
 

@@ -4,7 +4,7 @@ import { refuse, refuseFields } from "./answer.ts";
 import type { Answer, Outcome } from "./answer.ts";
 import { contentTypeOf, readJson, wrongMethod } from "./api-routes.ts";
 import { findContract } from "./contracts.ts";
-import type { FaultOptions } from "./faults.ts";
+import { parseFaults } from "./faults.ts";
 import { Fields } from "./fields.ts";
 import { refusal } from "./http-server.ts";
 import type { Call } from "./http-server.ts";
@@ -249,7 +249,7 @@ function postFaults(world: World, body: Record<string, unknown>): Outcome<unknow
   const { seed = 1, delayLeast, delayMost, ...rest } = body;
   const delay = delayMost === undefined ? {} : { delayMs: [delayLeast ?? 0, delayMost] };
   try {
-    world.faults.set({ ...rest, ...delay } as FaultOptions, { seed: Number(seed) });
+    world.faults.set(parseFaults({ ...rest, ...delay }), { seed: Number(seed) });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {

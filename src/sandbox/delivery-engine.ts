@@ -2,10 +2,12 @@ import { performance } from "node:perf_hooks";
 
 import type { Timeline } from "./clock.ts";
 import { bookAttempt, countOutcome, judge, signRequest, toAttempt } from "./attempts.ts";
+import { HeldBack } from "./held-back.ts";
 import type { DeliveryRecord, SubscriptionRecord } from "./records.ts";
 import { Schedule } from "./schedule.ts";
 import { send } from "./send.ts";
 import type { Sent, SignedRequest } from "./send.ts";
+import { Waiters } from "./waiters.ts";
 import type { World } from "./world.ts";
 
 export type DeliveryDraft = Pick<
@@ -52,11 +54,11 @@ export class DeliveryEngine implements Timeline {
   readonly #world: World;
   readonly #onAttempt: (request: SignedRequest, delivery: DeliveryRecord, sent: Sent, at: string) => void;
   readonly #schedule = new Schedule<Task>();
-  readonly #held = new Map<string, Task[]>();
+  readonly #held = new HeldBack<Task>();
   readonly #flying = new Set<Flight>();
   /** On a manual clock: attempts whose receiver has said nothing for `patienceMs`. They no longer stop time. */
   readonly #hanging = new Set<Flight>();
-  readonly #waiters = new Set<{ done: () => boolean; resolve: () => void }>();
+  readonly #waiters = new Waiters();
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Infinity;
   #poked = false;
@@ -124,23 +126,23 @@ export class DeliveryEngine implements Timeline {
       this.#start(task);
     }
     this.#arm();
-    this.#tellWaiters();
+    this.#waiters.tell();
   }
 
   quiet(): Promise<void> {
-    return this.#when(() => this.#isQuiet());
+    return this.#waiters.when(() => this.#isQuiet());
   }
 
   /** See `Sandbox.deliveries.idle`. */
   idle(): Promise<void> {
-    return this.#when(
+    return this.#waiters.when(
       () => this.#isQuiet() && (this.#world.clock.kind === "manual" || this.#waitingOthers === 0),
     );
   }
 
   /** See `Sandbox.deliveries.drained`. */
   drained(): Promise<void> {
-    return this.#when(() => this.pending === 0 && this.#flying.size + this.#hanging.size === 0);
+    return this.#waiters.when(() => this.pending === 0 && this.#flying.size + this.#hanging.size === 0);
   }
 
   /** Lets attempts under way end, for a second; what is cut off then stays pending. */
@@ -151,9 +153,9 @@ export class DeliveryEngine implements Timeline {
     const cut = setTimeout(() => {
       for (const { controller } of flights()) controller.abort("The sandbox was closed.");
     }, closeGraceMs);
-    await this.#when(() => flights().length === 0);
+    await this.#waiters.when(() => flights().length === 0);
     clearTimeout(cut);
-    for (const waiter of this.#waiters) waiter.resolve();
+    this.#waiters.releaseAll();
   }
 
   #whyNotSent(business: string): string | undefined {
@@ -174,25 +176,13 @@ export class DeliveryEngine implements Timeline {
     const dueMs = clock.now() + fault.delayMs;
     const holds = fault.reorder && delivery.contractId !== null;
     const task = this.#scheduleAt(holds ? dueMs + holdMs : dueMs, "first", delivery);
-    if (holds) this.#hold(delivery.contractId, task);
+    if (holds) this.#held.add(task);
     if (fault.duplicate) this.#scheduleAt(dueMs + Math.floor(random.next() * copyLagMs), "copy", delivery);
-  }
-
-  #hold(contractId: string | null, task: Task): void {
-    const key = contractId ?? "";
-    this.#held.set(key, [...(this.#held.get(key) ?? []), task]);
   }
 
   /** `delivery` has overtaken those that were kept back for it: now they may go. */
   #release(delivery: DeliveryRecord): void {
-    const key = delivery.contractId ?? "";
-    const held = this.#held.get(key) ?? [];
-    const waiting = held.filter((task) => task.delivery !== delivery && task.delivery.tries === 0);
-    const overtaken = waiting.filter((task) => task.delivery.createdAt < delivery.createdAt);
-    const rest = waiting.filter((task) => !overtaken.includes(task));
-    if (rest.length > 0) this.#held.set(key, rest);
-    else this.#held.delete(key);
-    for (const task of overtaken) {
+    for (const task of this.#held.overtakenBy(delivery)) {
       this.#world.faults.count("reorder");
       task.cancelled = true;
       this.#waitingOthers--;
@@ -350,18 +340,5 @@ export class DeliveryEngine implements Timeline {
   #isQuiet(): boolean {
     const nextMs = this.nextAtMs();
     return this.#flying.size === 0 && (nextMs === undefined || nextMs > this.#world.clock.now());
-  }
-
-  #when(done: () => boolean): Promise<void> {
-    if (done()) return Promise.resolve();
-    return new Promise((resolve) => void this.#waiters.add({ done, resolve }));
-  }
-
-  #tellWaiters(): void {
-    for (const waiter of this.#waiters) {
-      if (!waiter.done()) continue;
-      this.#waiters.delete(waiter);
-      waiter.resolve();
-    }
   }
 }

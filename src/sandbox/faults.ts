@@ -80,8 +80,8 @@ export class Faults {
 
   /** Replaces the faults; what was counted stays. Throws a RangeError on a wrong value. */
   set(options: FaultOptions, { seed = 1 }: { seed?: number } = {}): void {
-    checkFaults(options, seed);
-    this.#options = { ...options };
+    if (!Number.isFinite(seed)) throw new RangeError("The faults' seed must be a number.");
+    this.#options = parseFaults(options);
     this.#seed = seed;
     this.#deliveryRandom = seededRandom(seed);
     this.#attemptRandom = seededRandom(seed + 1);
@@ -153,29 +153,31 @@ function between(drawn: number, [least, most]: readonly [number, number]): numbe
   return Math.round(least + drawn * (most - least));
 }
 
-function checkFaults(options: FaultOptions, seed: number): void {
-  const known = new Set<string>([...probabilities, ...ranges]);
-  for (const name of Object.keys(options)) {
-    if (!known.has(name))
-      throw new RangeError(`There is no fault ${name}. Faults: ${[...known].join(", ")}.`);
+/** Reads faults from anywhere; throws a RangeError that says what is wrong with which. */
+export function parseFaults(given: object): FaultOptions {
+  const faults: Mutable<FaultOptions> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const probability = probabilities.find((known) => known === name);
+    const range = ranges.find((known) => known === name);
+    if (probability !== undefined) faults[probability] = readProbability(name, value);
+    else if (range !== undefined) faults[range] = readRange(name, value);
+    else
+      throw new RangeError(`There is no fault ${name}. Faults: ${[...probabilities, ...ranges].join(", ")}.`);
   }
-  for (const name of probabilities) {
-    const value = options[name] ?? 0;
-    if (typeof value !== "number" || !(value >= 0 && value <= 1)) {
-      throw new RangeError(`The fault ${name} is ${JSON.stringify(value)}: give a probability from 0 to 1.`);
-    }
-  }
-  for (const name of ranges) checkRange(name, options[name]);
-  if (!Number.isFinite(seed)) throw new RangeError("The faults' seed must be a number.");
+  return faults;
 }
 
-function checkRange(name: string, range: unknown): void {
-  if (range === undefined) return;
-  const numbers = Array.isArray(range) ? range.map(Number) : [];
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+function readProbability(name: string, value: unknown): number {
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  throw new RangeError(`The fault ${name} is ${JSON.stringify(value)}: give a probability from 0 to 1.`);
+}
+
+function readRange(name: string, value: unknown): [number, number] {
+  const numbers = Array.isArray(value) ? value.map(Number) : [];
   const [least = Number.NaN, most = Number.NaN] = numbers;
-  if (numbers.length !== 2 || !(least >= 0 && most >= least && Number.isFinite(most))) {
-    throw new RangeError(
-      `The fault ${name} is ${JSON.stringify(range)}: give [least, most] in milliseconds.`,
-    );
-  }
+  if (numbers.length === 2 && least >= 0 && most >= least && Number.isFinite(most)) return [least, most];
+  throw new RangeError(`The fault ${name} is ${JSON.stringify(value)}: give [least, most] in milliseconds.`);
 }

@@ -59,11 +59,11 @@ export class Fields {
     return this.fail(name, `has ${value.length} characters; at most ${charactersMax} are allowed.`) ?? null;
   }
 
-  oneOf<const T extends string>(name: string, allowed: readonly T[]): T {
+  oneOf<const T extends string>(name: string, allowed: readonly [T, ...T[]]): T {
     const value = this.text(name);
     const match = allowed.find((item) => item === value);
     if (match === undefined && !this.#failed(name)) this.fail(name, `must be ${allowed.join(" or ")}.`);
-    return match ?? (allowed[0] as T);
+    return match ?? allowed[0];
   }
 
   /** A required amount of SAR above zero with at most two decimals, in halalas. */
@@ -81,7 +81,7 @@ export class Fields {
   optionalInteger(name: string): number | null {
     const value = this.#read(name);
     if (value === undefined) return null;
-    if (Number.isSafeInteger(value)) return value as number;
+    if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     return this.fail(name, `must be an integer, not ${kindOf(value)}.`) ?? null;
   }
 

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-import type { Database } from "better-sqlite3";
+import type BetterSqlite3 from "better-sqlite3";
 
 import { SandboxError } from "./sandbox-error.ts";
 import type { Change, Journal } from "./state.ts";
@@ -13,6 +13,9 @@ const schema = `
     json text not null,
     unique (kind, id)
   )`;
+
+/** Grows when a record changes its shape: records are read back as they were written. */
+const formatVersion = 1;
 
 /** Opens (or makes) the SQLite file that `data` names. A commit is one transaction. */
 export function openJournal(path: string): Journal {
@@ -33,12 +36,14 @@ export function openJournal(path: string): Journal {
   return { load: () => rows.all(), write, close: () => void database.close() };
 }
 
-function openDatabase(path: string): Database {
+function openDatabase(path: string): BetterSqlite3.Database {
   const open = loadSqlite();
   try {
     const database = open(path);
     database.pragma("journal_mode = WAL");
+    refuseOtherFormat(database);
     database.exec(schema);
+    database.pragma(`user_version = ${formatVersion}`);
     return database;
   } catch (cause) {
     const seen = cause instanceof Error ? cause.message : String(cause);
@@ -51,9 +56,9 @@ function openDatabase(path: string): Database {
 }
 
 /** Only `data` needs the driver: loaded here and not at the top, so that the sandbox runs without it. */
-function loadSqlite(): (path: string) => Database {
+function loadSqlite(): (path: string) => BetterSqlite3.Database {
   try {
-    const Driver: typeof import("better-sqlite3") = createRequire(import.meta.url)("better-sqlite3");
+    const Driver: typeof BetterSqlite3 = createRequire(import.meta.url)("better-sqlite3");
     return (path) => new Driver(path);
   } catch (cause) {
     throw new SandboxError(
@@ -62,4 +67,19 @@ function loadSqlite(): (path: string) => Database {
       { cause },
     );
   }
+}
+
+function refuseOtherFormat(database: BetterSqlite3.Database): void {
+  const tables = database
+    .prepare<[], { name: string }>("select name from sqlite_master where type = 'table'")
+    .all();
+  const version = database.pragma("user_version", { simple: true });
+  if (
+    tables.length === 0 ||
+    (version === formatVersion && tables.some(({ name }) => name === "sandbox_record"))
+  )
+    return;
+  throw new Error(
+    `it holds something else, or was made by another version (format ${String(version)}, not ${formatVersion})`,
+  );
 }

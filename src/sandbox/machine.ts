@@ -41,8 +41,15 @@ export interface MilestoneStep {
   event: string;
 }
 
+export const approval: ContractStep = {
+  action: "approve",
+  from: ["Pending"],
+  to: "Approved",
+  event: "contract.approved",
+};
+
 export const contractSteps: readonly ContractStep[] = [
-  { action: "approve", from: ["Pending"], to: "Approved", event: "contract.approved" },
+  approval,
   { action: "reject", from: ["Pending"], to: "Rejected", event: "contract.rejected" },
   { action: "cancel", from: ["Pending", "Approved"], to: "Cancelled", event: "contract.cancelled" },
   { action: "pay", from: ["Approved"], to: "Escrow", event: "payment.completed", cascades: true },

@@ -128,14 +128,15 @@ const least = {
 } as const satisfies Partial<Record<keyof SandboxOptions, number>>;
 
 function check(settings: Settings): void {
-  for (const [name, allowed] of Object.entries(choices)) {
-    const value: unknown = settings[name as keyof typeof choices];
-    if (!(allowed as readonly unknown[]).includes(value)) {
+  const values: Record<string, unknown> = { ...settings };
+  for (const [name, allowed] of Object.entries<readonly unknown[]>(choices)) {
+    const value = values[name];
+    if (!allowed.includes(value)) {
       throw wrong(name, `is ${shown(value)}`, `Use ${allowed.map(shown).join(" or ")}.`);
     }
   }
   for (const [name, smallest] of Object.entries(least)) {
-    const value: unknown = settings[name as keyof typeof least];
+    const value = values[name];
     if (typeof value !== "number" || !Number.isFinite(value) || value < smallest) {
       throw wrong(name, `is ${shown(value)}`, `Use a number from ${smallest}.`);
     }

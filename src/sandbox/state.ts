@@ -63,7 +63,7 @@ export class State {
     dispute: 700,
     tokenGeneration: 1,
   };
-  identity: IdentityRecord | undefined;
+  identity: IdentityRecord = { clientSecret: "", webhookSecret: "", tokenKey: "", clockMs: 0 };
   /** Grows with every change; the control page asks for it to know when to draw itself anew. */
   version = 0;
 
@@ -73,8 +73,7 @@ export class State {
 
   constructor(journal?: Journal) {
     this.#journal = journal;
-    for (const { kind, id, json } of journal?.load() ?? [])
-      this.#restore(kind, id, JSON.parse(json) as never);
+    for (const { kind, id, json } of journal?.load() ?? []) this.#restore(kind, id, json);
   }
 
   userByPhone(phoneNumber: string): UserRecord | undefined {
@@ -170,16 +169,16 @@ export class State {
   }
 
   /** The file is our own and was written by `commit`: its records are taken as they are. */
-  #restore(kind: string, id: string, record: never): void {
-    if (kind === "contract") this.contracts.set(id, record);
-    if (kind === "refund") this.refunds.set(Number(id), record);
-    if (kind === "user") this.#restoreUser(record);
-    if (kind === "subscription") this.subscriptions.set(id, record);
-    if (kind === "delivery") this.deliveries.set(id, record);
-    if (kind === "log") this.log.push(record);
-    if (kind === "sms") this.sms.push(record);
-    if (kind === "counters") this.counters = record;
-    if (kind === "identity") this.identity = record;
+  #restore(kind: string, id: string, json: string): void {
+    if (kind === "contract") this.contracts.set(id, JSON.parse(json));
+    if (kind === "refund") this.refunds.set(Number(id), JSON.parse(json));
+    if (kind === "user") this.#restoreUser(JSON.parse(json));
+    if (kind === "subscription") this.subscriptions.set(id, JSON.parse(json));
+    if (kind === "delivery") this.deliveries.set(id, JSON.parse(json));
+    if (kind === "log") this.log.push(JSON.parse(json));
+    if (kind === "sms") this.sms.push(JSON.parse(json));
+    if (kind === "counters") this.counters = JSON.parse(json);
+    if (kind === "identity") this.identity = JSON.parse(json);
   }
 
   #restoreUser(user: UserRecord): void {

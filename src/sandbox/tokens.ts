@@ -41,9 +41,8 @@ function isSecretOf(world: World, clientId: string, secret: string): boolean {
 
 /** A token says itself whose it is and until when; only the sandbox can write one. It outlives a restart on a file. */
 function writeToken(world: World, clientId: string, expiresAtMs: number): string {
-  const claims = Buffer.from(
-    JSON.stringify([clientId, expiresAtMs, world.state.counters.tokenGeneration]),
-  ).toString("base64url");
+  const { tokenGeneration } = world.state.counters;
+  const claims = Buffer.from(`${tokenGeneration}:${expiresAtMs}:${clientId}`).toString("base64url");
   return `${claims}.${mac(world, claims)}`;
 }
 
@@ -56,17 +55,12 @@ export function authenticate(world: World, authorization: string | undefined): O
   const [claims = "", seal = ""] = token.split(".");
   if (!isSame(mac(world, claims), seal))
     return refuse(401, "Unauthorized", "The access token is not one of ours.");
-  const [clientId, expiresAtMs, generation] = JSON.parse(Buffer.from(claims, "base64url").toString()) as [
-    string,
-    number,
-    number,
-  ];
-  if (generation !== world.state.counters.tokenGeneration) {
+  const [generation, expiresAtMs, ...rest] = Buffer.from(claims, "base64url").toString().split(":");
+  if (Number(generation) !== world.state.counters.tokenGeneration) {
     return refuse(401, "Unauthorized", "The access token was revoked.");
   }
-  return expiresAtMs > world.clock.now()
-    ? ok(clientId)
-    : refuse(401, "Unauthorized", "The access token has expired.");
+  if (Number(expiresAtMs) > world.clock.now()) return ok(rest.join(":"));
+  return refuse(401, "Unauthorized", "The access token has expired.");
 }
 
 /** Every token issued so far stops working. */
@@ -79,6 +73,9 @@ function mac(world: World, claims: string): string {
 }
 
 function isSame(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

@@ -1,9 +1,9 @@
 import { toSandboxDelivery } from "../truth.ts";
 import type { SandboxAttempt, SandboxDelivery } from "../truth.ts";
 import type { World } from "../world.ts";
-import { badge, countOf } from "./control.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
+import { badge, countOf } from "./parts.ts";
 
 const deliveriesShown = 100;
 

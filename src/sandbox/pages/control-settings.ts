@@ -1,7 +1,7 @@
 import type { World } from "../world.ts";
-import { badge } from "./control.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
+import { badge } from "./parts.ts";
 
 /** What an integrator puts into the configuration of the application under test. */
 export function connectionCard(world: World): Markup {

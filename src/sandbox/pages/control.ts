@@ -6,7 +6,8 @@ import { controlScript } from "./control-script.ts";
 import { deliveriesSection } from "./control-deliveries.ts";
 import { clockCard, connectionCard, faultsCard, subscriptionCard } from "./control-settings.ts";
 import { html, page } from "./html.ts";
-import type { HtmlPart, Markup } from "./html.ts";
+import type { Markup } from "./html.ts";
+import { badge, countOf } from "./parts.ts";
 import { controlStyles } from "./styles.ts";
 
 /** Above it a page would take longer to read than to draw; the API has them all. */
@@ -46,10 +47,6 @@ function contractsSection(world: World): Markup {
     ${shown.length === 0 && html`<p class="card soft">No contract yet. Create one: POST /apps/api/contracts.</p>`}
     ${shown.map((contract) => contractCard(world, contract))}
   </section>`;
-}
-
-export function countOf(shown: number, all: number): HtmlPart {
-  return html`<span class="soft">(${shown === all ? all : `latest ${shown} of ${all}`})</span>`;
 }
 
 function contractCard(world: World, contract: SandboxContract): Markup {
@@ -149,21 +146,4 @@ function refundsSection(world: World): Markup {
       )}
     </div>
   </section>`;
-}
-
-const good = ["Escrow", "Released", "Completed", "delivered", "active", "Approved"];
-const warn = [
-  "Dispute",
-  "Disputed",
-  "Rejected",
-  "Cancelled",
-  "failed",
-  "dropped",
-  "disabled",
-  "RefundInProgress",
-];
-
-export function badge(status: string): Markup {
-  const tone = good.includes(status) ? "good" : warn.includes(status) ? "warn" : "";
-  return html`<span class="badge ${tone}">${status}</span>`;
 }
