@@ -20,6 +20,7 @@ import { State } from "./state.ts";
 import type { IdentityRecord } from "./state.ts";
 import { newSecret, putSubscription } from "./subscriptions.ts";
 import { toSandbox, unwrap } from "./surface.ts";
+import { toSandboxDelivery } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -51,6 +52,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   };
   try {
     const address = await listen(server, settings.host, settings.port);
+    world.address = address;
     world.baseUrl = `http://${urlHost(address.host)}:${address.port}`;
     if (settings.webhookUrl !== undefined) unwrap(putSubscription(world, settings.clientId, settings));
     world.deliveries.restore();
@@ -77,6 +79,7 @@ function createWorld(settings: Settings, recorder: Recorder | undefined): World 
     random,
     faults: new Faults(),
     stamp: createStamper(clock),
+    address: { host: settings.host, port: settings.port },
     baseUrl: "",
     get identity() {
       return state.identity;
@@ -85,9 +88,10 @@ function createWorld(settings: Settings, recorder: Recorder | undefined): World 
       return deliveries;
     },
   };
-  const deliveries = new DeliveryEngine(world, (request, delivery, sent, at) =>
-    recorder?.write(request, delivery, sent, at),
-  );
+  const deliveries = new DeliveryEngine(world, (request, delivery, sent, at) => {
+    recorder?.write(request, delivery, sent, at);
+    settings.onAttempt?.(toSandboxDelivery(delivery));
+  });
   return world;
 }
 

@@ -247,11 +247,20 @@ export class DeliveryEngine implements Timeline {
     if (task.kind !== "copy" && task.delivery.nextAttemptAtMs !== task.dueMs) return;
     const flight: Flight = { controller: new AbortController() };
     this.#flying.add(flight);
-    void this.#attempt(task, flight).finally(() => {
-      this.#flying.delete(flight);
-      this.#hanging.delete(flight);
-      this.pump();
-    });
+    void this.#attempt(task, flight)
+      .catch((error: unknown) => this.#breakOff(task.delivery, error))
+      .finally(() => {
+        this.#flying.delete(flight);
+        this.#hanging.delete(flight);
+        this.pump();
+      });
+  }
+
+  /** The sandbox's own fault, or that of a function it was given (`sign`, `onAttempt`): said, and no end of it. */
+  #breakOff(delivery: DeliveryRecord, error: unknown): void {
+    const seen = error instanceof Error ? error.message : String(error);
+    process.emitWarning(`The sandbox broke an attempt off: ${seen}`, "SandboxWarning");
+    if (delivery.state === "pending") this.#finish(delivery, "failed", `Broken off: ${seen}`);
   }
 
   #timeOut(flight: Flight): void {
@@ -290,8 +299,8 @@ export class DeliveryEngine implements Timeline {
       toAttempt(request, sent, { number, at, durationMs, copy }),
       verdict === "delivered",
     );
-    this.#onAttempt(request, delivery, sent, at);
     if (!copy) this.#conclude(delivery, subscription, verdict, sent);
+    this.#onAttempt(request, delivery, sent, at);
     if (number === 1) this.#release(delivery);
     state.commit();
   }

@@ -1,5 +1,6 @@
 import type { SandboxClock } from "./clock.ts";
 import type { AmountStyle } from "./money.ts";
+import type { SandboxDelivery } from "./truth.ts";
 
 /** A client of the service, with its own token, contracts and subscription. */
 export interface BusinessOptions {
@@ -39,6 +40,8 @@ export interface SandboxOptions {
   data?: string;
   /** Appends everything that is sent to this file, one JSON object a line; `replayRecording` sends it again. */
   record?: string;
+  /** Called after every attempt to deliver a webhook; the last of `attempts` is the one. */
+  onAttempt?: (delivery: SandboxDelivery) => void;
 
   /** Waits before the second, third … attempt, in ms. Default 10 s, 30 s, 2 min, 10 min, 1 h (§6.5). */
   retryDelaysMs?: readonly number[];

@@ -7,6 +7,8 @@ import type { SandboxContract, SandboxDelivery, SandboxRefund } from "./truth.ts
 export interface Sandbox extends AsyncDisposable {
   /** `http://127.0.0.1:4010`: the address that is really bound. */
   readonly baseUrl: string;
+  /** What the server is bound to: `host` as an address, `port` as it really is. */
+  readonly address: { host: string; port: number };
   /** Where `POST /connect/token` is: the same. */
   readonly authUrl: string;
   /** The page on which a person does all that code can do here. */

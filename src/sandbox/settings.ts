@@ -5,7 +5,15 @@ import type { BusinessOptions, FeeOptions, NewUserOptions, SandboxOptions } from
 import { SandboxError } from "./sandbox-error.ts";
 
 type Given =
-  "webhookUrl" | "webhookSecret" | "clientSecret" | "seed" | "data" | "record" | "clock" | "clients";
+  | "webhookUrl"
+  | "webhookSecret"
+  | "clientSecret"
+  | "seed"
+  | "data"
+  | "record"
+  | "onAttempt"
+  | "clock"
+  | "clients";
 
 /** `SandboxOptions` with every default in its place. */
 export type Settings = Required<Omit<SandboxOptions, Given | "fees" | "newUsers">> &
@@ -90,7 +98,7 @@ export function toSettings(options: SandboxOptions): Settings {
 }
 
 const knownNames = new Set<string>([...Object.keys(defaults), "webhookUrl", "webhookSecret", "clientSecret"]);
-for (const name of ["seed", "data", "record"]) knownNames.add(name);
+for (const name of ["seed", "data", "record", "onAttempt"]) knownNames.add(name);
 
 function withoutUndefined(options: SandboxOptions): SandboxOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -22,6 +22,7 @@ export function toSandbox(world: World, close: () => Promise<void>): Sandbox {
   const { state, settings, faults, clock } = world;
   return {
     baseUrl: world.baseUrl,
+    address: world.address,
     authUrl: world.baseUrl,
     controlUrl: `${world.baseUrl}/_sandbox/`,
     clientId: settings.clientId,

@@ -16,6 +16,8 @@ export interface World {
   readonly deliveries: DeliveryEngine;
   /** The next timestamp: later than every one before it. */
   stamp(): string;
+  /** What the server is bound to. */
+  address: { host: string; port: number };
   /** `http://127.0.0.1:4010`, known once the server listens. */
   baseUrl: string;
 }

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+/** The command `escrow-mirror`. Each of its commands is one file in `cli/`. */
+import { Command } from "commander";
+
+import { sandboxCommand } from "./cli/sandbox.ts";
+
+const program = new Command("escrow-mirror")
+  .description("Tools around the mirror of an escrow service.")
+  .showHelpAfterError("(--help shows how to use it)")
+  .addCommand(sandboxCommand());
+
+await program.parseAsync();

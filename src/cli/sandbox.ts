@@ -1,0 +1,216 @@
+import { readFileSync } from "node:fs";
+import process from "node:process";
+
+import { Command, InvalidArgumentError } from "commander";
+
+import { createSandbox, replayRecording } from "../sandbox.ts";
+import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
+import { loadSecrets } from "./secrets.ts";
+
+const secretNames = ["ESCROW_CLIENT_ID", "ESCROW_CLIENT_SECRET", "ESCROW_WEBHOOK_SECRET"] as const;
+
+const secretsHelp = `
+Secrets are read from the environment, or from --secrets-file (lines of NAME=value):
+  ESCROW_CLIENT_ID       default sandbox-client
+  ESCROW_CLIENT_SECRET   default random
+  ESCROW_WEBHOOK_SECRET  default random
+
+Every option of createSandbox can stand in --config, a JSON file; the command line wins.
+
+Exit codes: 0 stopped by Ctrl+C or SIGTERM, 1 could not start (the message says why and what to do).`;
+
+interface Flags {
+  port?: number;
+  host?: string;
+  webhookUrl?: string;
+  speed?: number;
+  data?: string;
+  record?: string;
+  seed?: number;
+  edition?: "current" | "earlier";
+  retryDelays?: number[];
+  fault?: Record<string, number>;
+  delay?: [number, number];
+  faultSeed?: number;
+  config?: string;
+  secretsFile?: string;
+  quiet?: boolean;
+}
+
+/** `escrow-mirror sandbox`: the whole escrow service on this machine, until Ctrl+C. */
+export function sandboxCommand(): Command {
+  const command = new Command("sandbox")
+    .description("Run the whole escrow service on this machine: API, checkout page, webhooks with retries.")
+    .option("-p, --port <number>", "port to listen on; 0 takes any free one (default: 4010)", readNumber)
+    .option("--host <address>", "address to listen on (default: 127.0.0.1, reachable from this machine only)")
+    .option("-w, --webhook-url <url>", "where to send webhooks")
+    .option(
+      "--speed <factor>",
+      "sandbox seconds per real second: 600 makes an hour's wait six seconds",
+      readNumber,
+    )
+    .option("-d, --data <file>", "keep everything in this file over a restart (default: in memory)")
+    .option("--record <file>", "append every webhook that is sent to this file")
+    .option("--seed <number>", "make ids and secrets repeat themselves", readNumber)
+    .option("--edition <name>", "current or earlier: the service's edition to follow")
+    .option(
+      "--retry-delays <list>",
+      "waits before each retry, such as 1s,5s,1m (default: 10s,30s,2m,10m,1h)",
+      readWaits,
+    )
+    .option("--fault <name=share...>", "let it go wrong: duplicate=0.2 drop=0.05 … (repeatable)", readFault)
+    .option("--delay <least-most>", "fault: delay each webhook by so many ms, such as 0-500", readRange)
+    .option("--fault-seed <number>", "make the faults repeat themselves (default: 1)", readNumber)
+    .option("--config <file>", "further options of createSandbox, as JSON")
+    .option("--secrets-file <file>", "secrets as NAME=value lines")
+    .option("-q, --quiet", "don't print a line for each webhook attempt")
+    .addHelpText("after", secretsHelp)
+    .action((flags: Flags) => orExplain(() => runSandbox(flags)));
+  return command.addCommand(replayCommand());
+}
+
+async function runSandbox(flags: Flags): Promise<void> {
+  const sandbox = await createSandbox(toOptions(flags));
+  if (flags.fault !== undefined || flags.delay !== undefined) {
+    const delay = flags.delay === undefined ? {} : { delayMs: flags.delay };
+    sandbox.faults.set({ ...flags.fault, ...delay }, { seed: flags.faultSeed ?? 1 });
+  }
+  process.stdout.write(await describe(sandbox, flags));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
+}
+
+async function stop(sandbox: Sandbox): Promise<void> {
+  process.stdout.write("\nStopping: no new requests; webhooks under way have a second to end.\n");
+  await sandbox.close();
+  process.exitCode = 0;
+}
+
+function toOptions(flags: Flags): SandboxOptions {
+  const secrets = loadSecrets(secretNames, flags.secretsFile);
+  const { port = 4_010, host, webhookUrl, speed, data, record, seed, edition, retryDelays, quiet } = flags;
+  const given = {
+    host,
+    webhookUrl,
+    speed,
+    data,
+    record,
+    seed,
+    edition,
+    retryDelaysMs: retryDelays,
+    clientId: secrets.ESCROW_CLIENT_ID,
+    clientSecret: secrets.ESCROW_CLIENT_SECRET,
+    webhookSecret: secrets.ESCROW_WEBHOOK_SECRET,
+    onAttempt: quiet === true ? undefined : printAttempt,
+  };
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { port, ...readConfig(flags.config), ...(flags.port === undefined ? {} : { port }), ...set };
+}
+
+function readConfig(path: string | undefined): SandboxOptions {
+  if (path === undefined) return {};
+  const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new Error(`${path} must hold a JSON object with options of createSandbox.`);
+}
+
+async function describe(sandbox: Sandbox, flags: Flags): Promise<string> {
+  const subscription = await sandbox.subscription.get();
+  const lines = [
+    ["Base URL", sandbox.baseUrl],
+    ["Token URL", `${sandbox.authUrl}/connect/token`],
+    ["Client id", sandbox.clientId],
+    ["Client secret", sandbox.clientSecret],
+    ["Webhook secret", sandbox.webhookSecret],
+    ["Webhooks go to", subscription?.webhookUrl ?? "nowhere yet: POST /apps/api/webhooks, or --webhook-url"],
+    ["Control page", sandbox.controlUrl],
+    ["State", flags.data === undefined ? "in memory, gone when this stops" : `kept in ${flags.data}`],
+    ["Clock", flags.speed === undefined ? "real time" : `${flags.speed} × real time`],
+  ] as const;
+  const { host, port } = sandbox.address;
+  const table = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}\n`).join("");
+  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\nCtrl+C stops it.\n\n`;
+}
+
+function printAttempt({ event, contractId, attempts, nextAttemptAt }: SandboxDelivery): void {
+  const attempt = attempts.at(-1);
+  if (attempt === undefined) return;
+  const answer = attempt.httpStatus === null ? "no answer" : String(attempt.httpStatus);
+  const next = nextAttemptAt === null ? "" : `  next ${nextAttemptAt.slice(11, 19)}Z`;
+  const why = attempt.error === null ? "" : `  ${attempt.error}`;
+  const at = `${attempt.at.slice(11, 19)}Z`;
+  process.stdout.write(
+    `${at}  ${answer}  ${event}  ${contractId ?? "-"}  attempt ${attempt.number}${next}${why}\n`,
+  );
+}
+
+function replayCommand(): Command {
+  return new Command("replay")
+    .description("Send a recording once more, in its order, with the recorded ids and bytes.")
+    .argument("<file>", "what --record wrote")
+    .requiredOption("--to <url>", "where to send it")
+    .option("--resign", "sign anew with ESCROW_WEBHOOK_SECRET instead of sending the recorded signatures")
+    .option("--secrets-file <file>", "secrets as NAME=value lines")
+    .action((file: string, flags: ReplayFlags) => orExplain(() => runReplay(file, flags)));
+}
+
+interface ReplayFlags {
+  to: string;
+  resign?: boolean;
+  secretsFile?: string;
+}
+
+async function runReplay(file: string, flags: ReplayFlags): Promise<void> {
+  const secret = loadSecrets(secretNames, flags.secretsFile).ESCROW_WEBHOOK_SECRET;
+  if (flags.resign === true && secret === undefined) {
+    throw new Error("--resign needs the receiver's secret in ESCROW_WEBHOOK_SECRET or in --secrets-file.");
+  }
+  const resign = flags.resign === true && secret !== undefined ? { secret } : {};
+  const replayed = await replayRecording(file, { url: flags.to, ...resign });
+  for (const { event, webhookId, status, error } of replayed) {
+    process.stdout.write(
+      `${status ?? "no answer"}  ${event}  ${webhookId}${error === null ? "" : `  ${error}`}\n`,
+    );
+  }
+  const failed = replayed.filter(({ status }) => status === null || status < 200 || status > 299).length;
+  process.stdout.write(`${replayed.length} sent, ${failed} not accepted.\n`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+/** Says what was wrong in one line: a stack trace helps nobody who mistyped a port. */
+async function orExplain(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function readNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !Number.isFinite(number)) throw new InvalidArgumentError("Give a number.");
+  return number;
+}
+
+const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+function readWaits(text: string): number[] {
+  return text.split(",").map((part) => {
+    const [, amount = "", unit = "s"] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(part) ?? [];
+    if (amount === "") throw new InvalidArgumentError(`"${part}" is no wait. Write 500ms, 10s, 2m or 1h.`);
+    return Number(amount) * (unitMs[unit] ?? 1_000);
+  });
+}
+
+function readFault(text: string, before: Record<string, number> = {}): Record<string, number> {
+  const [, name = "", share = ""] = /^(\w+)=([\d.]+)$/.exec(text) ?? [];
+  if (name === "")
+    throw new InvalidArgumentError(`"${text}" is no fault. Write name=share, such as duplicate=0.2.`);
+  return { ...before, [name]: Number(share) };
+}
+
+function readRange(text: string): [number, number] {
+  const [, least = "", most = ""] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  if (least === "") throw new InvalidArgumentError('Write least-most in milliseconds, such as "0-500".');
+  return [Number(least), Number(most)];
+}
