@@ -27,12 +27,21 @@ export function fold(contractId: string, inputs: readonly FoldInput[], options: 
   return advance(emptyState(contractId), inputs, options);
 }
 
-/** Whether `input` comes after everything folded so far, so that advancing by it equals folding anew. */
-export function isNewest(state: ContractState, input: FoldInput): boolean {
-  return input.facts.orderKey > state.contract.lastKey;
+/** What hangs on a contract, by the name of its table. */
+export type Attachment = "milestones" | "refunds" | "payments" | "disputes";
+
+/** What of a state `advance` looks at for an input, beside the contract itself: the rest need not be read. */
+export function attachmentsRead(input: FoldInput): readonly Attachment[] {
+  if (input.kind === "snapshot") return ["milestones", "refunds"];
+  const { event, milestoneId } = input.facts;
+  const read: Attachment[] = milestoneId === null ? [] : ["milestones"];
+  if (refundPhaseOf(event) !== undefined) read.push("refunds");
+  if (isPayment(event)) read.push("payments");
+  if (isDispute(event)) read.push("disputes");
+  return read;
 }
 
-/** Folds in inputs that are all newest. The transitions and anomalies of the result are the ones to append. */
+/** Folds in inputs that all come after `state.contract.lastKey`: that equals folding anew. The transitions and anomalies of the result are the ones to append. */
 export function advance(
   state: ContractState,
   inputs: readonly FoldInput[],
@@ -71,8 +80,16 @@ function applyEvent(draft: Draft, input: EventInput, options: FoldOptions): void
   }
   if (phase !== undefined) recordRefund(draft, origin, facts, phase);
   if (overlap !== undefined) noteOverlap(draft, origin, facts, overlap);
-  if (facts.event.endsWith("payment.completed")) recordPayment(draft, origin, facts);
-  if (facts.event.endsWith(".disputed")) recordDispute(draft, origin, facts);
+  if (isPayment(facts.event)) recordPayment(draft, origin, facts);
+  if (isDispute(facts.event)) recordDispute(draft, origin, facts);
+}
+
+function isPayment(event: string): boolean {
+  return event === "payment.completed" || event === "milestone.payment.completed";
+}
+
+function isDispute(event: string): boolean {
+  return event === "contract.disputed" || event === "milestone.disputed";
 }
 
 function originOf(input: EventInput): Origin {

@@ -3,7 +3,7 @@ import type { AnomalyRecord } from "../domain/records.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Committed } from "./arrival.ts";
-import type { Verdict } from "./outcome.ts";
+import type { Reason, Verdict } from "./outcome.ts";
 import type { Commit } from "./receive.ts";
 
 export interface Notify {
@@ -22,10 +22,9 @@ export function createNotify(logger: Logger): Notify {
         for (const anomaly of after.anomalies) if (told.has(anomaly.webhookId)) tellAnomaly(logger, anomaly);
     },
     refused(verdict) {
-      const { outcome, reason } = verdict;
+      const { outcome, reason, hint } = verdict;
       const fields = { step: "request", outcome, reason };
-      if (outcome === "failed")
-        logger.error(fields, explanations[reason ?? ""] ?? "the service will come again");
+      if (outcome === "failed") logger.error(fields, explain(reason, hint));
       else logger.debug(fields, "refused a request; nothing is stored");
       return verdict;
     },
@@ -40,9 +39,17 @@ export function createNotify(logger: Logger): Notify {
   };
 }
 
+function explain(reason: Reason | undefined, hint: string | undefined): string {
+  if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;
+  return explanations[reason ?? ""] ?? "the service will come again";
+}
+
+const bytesAreGone =
+  "the request's body was consumed by a parser before it came here, and a signature can only be checked over the bytes as sent.";
+const keepTheBytes =
+  "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
+
 const explanations: Readonly<Record<string, string>> = {
-  "raw-body-unavailable":
-    "the request's body was consumed by a parser before it came here, and a signature can only be checked over the bytes as sent: mount the webhook route before the app's JSON parser, or keep the raw body (express.json({ verify: (req, _, bytes) => { req.rawBody = bytes; } }))",
   "secret-unproven":
     "a signature is wrong, and a configured secret has never verified a delivery: answered 503, so that a genuine delivery comes again; check the secret",
   "intake-full": "more deliveries wait than the intake holds: answered 503; the store is too slow or stuck",

@@ -49,6 +49,8 @@ export interface Verdict {
   readonly outcome: Outcome;
   readonly webhookId?: string | undefined;
   readonly reason?: Reason | undefined;
+  /** For the log: the fix that the host's adapter knows. */
+  readonly hint?: string | undefined;
 }
 
 /** The answer to a verdict. 500 and 503 are retried by the service, 401 and 413 never (§6.5). */

@@ -1,10 +1,8 @@
-import { fold, type FoldOptions } from "../domain/fold.ts";
-import { emptyState } from "../domain/records.ts";
+import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import type { TableName } from "../store/tables.ts";
 import { persist } from "./persist.ts";
-import { loadInputs, loadStates } from "./transition.ts";
+import { loadContracts, refold } from "./transition.ts";
 
 export interface RebuildOptions {
   /** Called after each contract. */
@@ -33,7 +31,8 @@ export async function rebuild(
   for (const contractId of contractIds) {
     options.signal?.throwIfAborted();
     await store.transaction((tx) => rebuildContract(tx, contractId, folding, toIsoTime(clock.now())));
-    options.onProgress?.({ done: ++done, total: contractIds.length });
+    done += 1;
+    options.onProgress?.({ done, total: contractIds.length });
   }
   return { done, total: contractIds.length };
 }
@@ -44,31 +43,14 @@ async function rebuildContract(
   folding: FoldOptions,
   now: string,
 ): Promise<void> {
-  const before = (await loadStates(tx, [contractId])).get(contractId) ?? emptyState(contractId);
-  const inputs = await loadInputs(tx, contractId);
-  if (inputs.length === 0) return removeContract(tx, contractId);
-  await persist(tx, [{ before, after: fold(contractId, inputs, folding) }], now);
-}
-
-const contractTables = [
-  "contracts",
-  "milestones",
-  "refunds",
-  "payments",
-  "disputes",
-  "transitions",
-] as const satisfies readonly TableName[];
-
-/** A row that no input accounts for is none of the mirror's. */
-async function removeContract(tx: StoreTransaction, contractId: string): Promise<void> {
-  for (const table of contractTables)
-    await tx.remove(table, [{ field: "contractId", op: "=", value: contractId }]);
+  const contracts = await loadContracts(tx, [contractId]);
+  await persist(tx, await refold(tx, contracts, [contractId], folding), now);
 }
 
 function allContractIds(store: Store): Promise<string[]> {
   return store.read(async (reader) => {
     const ids = new Set<string | null>();
-    for (const table of ["deliveries", "snapshots", "contracts"] as const)
+    for (const table of ["deliveries", "snapshots"] as const)
       for (const id of (await reader.countBy(table, "contractId")).keys()) ids.add(id);
     return [...ids].filter((id) => id !== null).sort();
   });

@@ -68,10 +68,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   function readRequest(raw: ReceiveRequest): Request | Verdict {
     if (raw.method.toUpperCase() !== "POST") return { outcome: "rejected", reason: "method-not-allowed" };
     if (closed) return failed("closed");
-    if (raw.body === undefined) return failed("raw-body-unavailable");
+    if (raw.body === undefined) return withoutBytes(raw);
     if (raw.body.length > encodedMax(raw, parsing.bodyBytesMax)) return tooLarge;
     const body = bodyOf(raw);
-    if (body === undefined) return failed("raw-body-unavailable");
+    if (body === undefined) return withoutBytes(raw);
     return body.byteLength > parsing.bodyBytesMax ? tooLarge : { headers: headersOf(raw.headers), body };
   }
 
@@ -167,6 +167,10 @@ async function dedupeAll(
     )),
   ]);
   return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Verdict) }));
+}
+
+function withoutBytes({ hint }: ReceiveRequest): Verdict {
+  return { ...failed("raw-body-unavailable"), hint };
 }
 
 function signedView({ headers, body }: Request) {

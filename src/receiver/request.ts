@@ -15,6 +15,8 @@ export interface ReceiveRequest {
   readonly body?: Uint8Array | string | undefined;
   /** The body is base64 of the bytes, as some gateways hand it over. */
   readonly isBase64Encoded?: boolean;
+  /** What the log says where the body is absent: which line of this host's set-up to change. */
+  readonly hint?: string | undefined;
 }
 
 export interface Request {

@@ -2,9 +2,9 @@
  * The step *transition*: what the newly applied inputs make of their contracts. It reads each contract once, folds
  * all of its new inputs, and leaves the writing to *persist*.
  */
-import { advance, fold, isNewest, type FoldOptions } from "../domain/fold.ts";
+import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
-import { emptyState, type ContractState } from "../domain/records.ts";
+import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreReader, StoreTransaction } from "../store/store.ts";
 import type { Arrival, Committed } from "./arrival.ts";
 
@@ -20,31 +20,74 @@ export async function transition(
   options: FoldOptions,
 ): Promise<ContractChange[]> {
   const inputs = groupInputs(committed);
-  const states = await loadStates(tx, [...inputs.keys()]);
+  const contracts = await loadContracts(tx, [...inputs.keys()]);
+  const newest = new Map([...inputs].filter(([id, added]) => isAhead(contracts.get(id), added)));
+  const late = [...inputs.keys()].filter((id) => !newest.has(id));
+  return [...(await step(tx, contracts, newest, options)), ...(await refold(tx, contracts, late, options))];
+}
+
+/** Folds contracts anew from their stored inputs; one without any is none. */
+export async function refold(
+  tx: StoreTransaction,
+  contracts: ReadonlyMap<string, ContractRecord>,
+  contractIds: readonly string[],
+  options: FoldOptions,
+): Promise<ContractChange[]> {
+  const everything = contractIds.filter((id) => contracts.has(id));
+  const states = await loadStates(tx, contracts, () => everything);
   const changes: ContractChange[] = [];
-  for (const [contractId, added] of inputs) {
-    const before = states.get(contractId) ?? emptyState(contractId);
-    changes.push({ before, after: await foldIn(tx, before, added, options) });
+  for (const id of contractIds) {
+    const inputs = await loadInputs(tx, id);
+    if (inputs.length > 0)
+      changes.push({ before: states.get(id) ?? emptyState(id), after: fold(id, inputs, options) });
   }
   return changes;
 }
 
-/** Everything that is known of these contracts, locked in one order. */
-export async function loadStates(
+/** The contracts' own rows, locked in one order. */
+export async function loadContracts(
   tx: StoreTransaction,
   contractIds: readonly string[],
+): Promise<Map<string, ContractRecord>> {
+  const rows = await tx.lookup("contracts", "contractId", [...contractIds].sort());
+  return new Map(rows.map((row) => [row.contractId, row]));
+}
+
+/** Inputs that come after all that was folded are steps from where the contract stands. */
+async function step(
+  tx: StoreTransaction,
+  contracts: ReadonlyMap<string, ContractRecord>,
+  inputs: ReadonlyMap<string, FoldInput[]>,
+  options: FoldOptions,
+): Promise<ContractChange[]> {
+  const readers = (attachment: Attachment): string[] =>
+    [...inputs]
+      .filter(
+        ([id, added]) =>
+          contracts.has(id) && added.some((input) => attachmentsRead(input).includes(attachment)),
+      )
+      .map(([id]) => id);
+  const states = await loadStates(tx, contracts, readers);
+  return [...inputs].map(([id, added]) => {
+    const before = states.get(id) ?? emptyState(id);
+    return { before, after: advance(before, added, options) };
+  });
+}
+
+/** The states of known contracts, each attachment for those that `readers` names. */
+async function loadStates(
+  tx: StoreTransaction,
+  contracts: ReadonlyMap<string, ContractRecord>,
+  readers: (attachment: Attachment) => readonly string[],
 ): Promise<Map<string, ContractState>> {
-  const ids = [...contractIds].sort();
-  const contracts = await tx.lookup("contracts", "contractId", ids);
-  const known = contracts.map(({ contractId }) => contractId);
-  const states = new Map(contracts.map((contract) => [contract.contractId, openState(contract)]));
-  for (const row of await tx.lookup("milestones", "contractId", known))
+  const states = new Map([...contracts].map(([id, contract]) => [id, openState(contract)]));
+  for (const row of await tx.lookup("milestones", "contractId", readers("milestones")))
     states.get(row.contractId)?.milestones.set(row.milestoneId, row);
-  for (const row of await tx.lookup("refunds", "contractId", known))
+  for (const row of await tx.lookup("refunds", "contractId", readers("refunds")))
     states.get(row.contractId)?.refunds.set(row.refundId, row);
-  for (const row of await tx.lookup("payments", "contractId", known))
+  for (const row of await tx.lookup("payments", "contractId", readers("payments")))
     states.get(row.contractId)?.payments.set(row.paymentKey, row);
-  for (const row of await tx.lookup("disputes", "contractId", known))
+  for (const row of await tx.lookup("disputes", "contractId", readers("disputes")))
     states.get(row.contractId)?.disputes.set(row.disputeKey, row);
   return states;
 }
@@ -64,15 +107,8 @@ export async function loadInputs(reader: StoreReader, contractId: string): Promi
   return [...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))];
 }
 
-/** One step when the inputs come after all that was folded; else the contract is folded anew from what is stored. */
-async function foldIn(
-  tx: StoreTransaction,
-  before: ContractState,
-  added: readonly FoldInput[],
-  options: FoldOptions,
-): Promise<ContractState> {
-  if (added.every((input) => isNewest(before, input))) return advance(before, added, options);
-  return fold(before.contract.contractId, await loadInputs(tx, before.contract.contractId), options);
+function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput[]): boolean {
+  return added.every(({ facts }) => facts.orderKey > (contract?.lastKey ?? ""));
 }
 
 function groupInputs(committed: readonly Committed[]): Map<string, FoldInput[]> {
@@ -95,7 +131,7 @@ function toInput(arrival: Arrival): FoldInput | undefined {
   return { kind: "event", digest, webhookId, facts: reading.facts };
 }
 
-function openState(contract: ContractState["contract"]) {
+function openState(contract: ContractRecord) {
   return {
     contract,
     milestones: new Map(),
