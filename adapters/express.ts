@@ -1,0 +1,28 @@
+import { createNodeHandler, type NodeHandler } from "./node-handler.ts";
+import type { MirrorSource } from "./protocol.ts";
+
+export type { NodeHandler, MirrorSource };
+export type { NodeRequest, NodeResponse } from "./node-stream.ts";
+export type { WebhookReceiver } from "./protocol.ts";
+
+/**
+ * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET is answered 405, and before
+ * `express.json()`: a signature can only be checked over the bytes as sent.
+ *
+ * ```ts
+ * app.all("/webhooks/escrow", expressWebhook(mirror));
+ * app.use(express.json());
+ * ```
+ *
+ * Behind a parser it takes a kept `req.rawBody`, or the `Buffer` of `express.raw()`; where the bytes are gone it answers
+ * 500, which the service retries, and the log names the line to change. `next` is never called.
+ *
+ * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
+ * @throws TypeError when `mirror` is neither
+ */
+export function expressWebhook(mirror: MirrorSource): NodeHandler {
+  return createNodeHandler(mirror, hint);
+}
+
+const hint =
+  "Express: move app.all(path, expressWebhook(mirror)) above app.use(express.json()); or keep the bytes: express.json({ verify: (req, res, bytes) => { req.rawBody = bytes; } })";

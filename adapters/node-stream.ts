@@ -1,0 +1,104 @@
+/** Node's request and response, as http, Express and Fastify have them. */
+import type { ReceiveResult } from "../src/index.ts";
+import { keptBytes, type KeptBody } from "./kept-body.ts";
+import { gone, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
+
+/** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
+export interface NodeRequest extends KeptBody {
+  readonly method?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly rawHeaders?: readonly string[] | undefined;
+  readonly complete?: boolean;
+  readonly readableDidRead?: boolean;
+  readonly destroyed?: boolean;
+  on(event: string, listener: (chunk: never) => void): unknown;
+  off(event: string, listener: (chunk: never) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/** What is needed of Node's `ServerResponse`. */
+export interface NodeResponse {
+  readonly headersSent: boolean;
+  readonly destroyed?: boolean;
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  write(chunk: string): unknown;
+  end(chunk?: string): unknown;
+  destroy(): unknown;
+}
+
+export function toHostRequest(req: NodeRequest, hint: string): HostRequest {
+  return {
+    method: req.method ?? "",
+    // Node joins repeated headers in `headers`; a gateway's imitation of a request may have nothing else.
+    headers: req.rawHeaders?.length ? req.rawHeaders : req.headers,
+    readBody: (bytesMax) => readNodeBody(req, bytesMax),
+    hint,
+  };
+}
+
+async function readNodeBody(req: NodeRequest, bytesMax: number): Promise<RawBody | Gone> {
+  const { "content-length": length } = req.headers;
+  const kept = keptBytes(req, typeof length === "string" ? length : undefined);
+  if (kept !== undefined || req.readableDidRead === true) return kept;
+  return req.destroyed === true ? gone : readStream(req, bytesMax);
+}
+
+/** Any readable stream of bytes; some hosts pass one on that is not the request itself. */
+export type ByteStream = Pick<NodeRequest, "on" | "off" | "pause">;
+
+/** Holds at most `bytesMax` and one chunk, and leaves the rest unread. */
+export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8Array | Gone> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const finish = (): void => {
+      stream.off("data", onData);
+      stream.pause();
+      resolve(Buffer.concat(chunks));
+    };
+    const onData = (chunk: Uint8Array | string): void => {
+      const piece = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      chunks.push(piece);
+      bytes += piece.byteLength;
+      if (bytes > bytesMax) finish();
+    };
+    stream.on("data", onData);
+    stream.on("end", finish);
+    // These stay: an "error" that comes later would end the process if nobody listened.
+    stream.on("error", () => resolve(gone));
+    stream.on("close", () => resolve(gone));
+  });
+}
+
+/** Sends nothing where something else has answered already. */
+export async function sendNode(req: NodeRequest, res: NodeResponse, result: ReceiveResult): Promise<void> {
+  if (res.headersSent || res.destroyed === true) return;
+  const { status, headers, body } = result;
+  res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+  if (headers["connection"] === "close" && req.complete === false) {
+    res.write(body);
+    await discard(req);
+    res.end();
+  } else res.end(body);
+}
+
+/** Long enough for what is on its way, short enough that nobody holds a connection by it. */
+const lingerMs = 500;
+
+/**
+ * Throws away what still comes, until the sender has stopped or `lingerMs` are over. A connection that is closed on
+ * unread bytes is reset, and the sender would see that instead of the answer.
+ */
+function discard(req: NodeRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, lingerMs);
+    const stop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    req.on("end", stop);
+    req.on("close", stop);
+    req.resume();
+  });
+}
