@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { compareText, groupByTime } from "../../../src/domain/order.ts";
+import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
+import type { FoldInput } from "../../../src/domain/input.ts";
+
+const historyOf = (...inputs: FoldInput[]) => foldOf(...inputs).transitions.map(({ to }) => to);
+
+describe("the order of events", () => {
+  it("is that of data.timestamp, not of createdAt or of arrival", () => {
+    const approved = event("contract.approved", { seconds: 10, createdAt: at(900) });
+    const paid = event("payment.completed", { seconds: 20, createdAt: at(800), paymentId: "P" });
+    expect(historyOf(paid, approved)).toEqual(["Approved", "Escrow"]);
+  });
+
+  it("falls back to createdAt", () => {
+    const approved = event("contract.approved", { createdAt: at(10) });
+    const paid = event("payment.completed", { createdAt: at(20), paymentId: "P" });
+    expect(historyOf(paid, approved)).toEqual(["Approved", "Escrow"]);
+  });
+
+  it("tells seven-digit fractions apart", () => {
+    const approved = event("contract.approved", { timestamp: "2026-04-14T14:30:00.1234567Z" });
+    const paid = event("payment.completed", { timestamp: "2026-04-14T14:30:00.1234568Z", paymentId: "P" });
+    expect(historyOf(paid, approved)).toEqual(["Approved", "Escrow"]);
+  });
+
+  it("converts offsets", () => {
+    const approved = event("contract.approved", { timestamp: "2026-04-14T15:29:59+01:00" });
+    const paid = event("payment.completed", { timestamp: "2026-04-14T14:30:00Z", paymentId: "P" });
+    expect(historyOf(paid, approved)).toEqual(["Approved", "Escrow"]);
+  });
+
+  it("reads a time without a zone as UTC and flags it", () => {
+    const state = foldOf(event("contract.created", { timestamp: "2026-04-14T14:30:00" }));
+    expect(state.contract.createdAt).toBe("2026-04-14T14:30:00Z");
+    expect(kindsOf(state)).toEqual(["no-zone"]);
+  });
+
+  it.each([undefined, "soon", "0001-01-01T00:00:00Z"])(
+    "puts a time of %j before all timed events",
+    (timestamp) => {
+      const state = foldOf(
+        event("contract.created", { seconds: 0 }),
+        event("contract.disputed", { timestamp }),
+      );
+      expect(state.transitions.map(({ to }) => to)).toEqual(["Dispute", "pending"]);
+      expect(kindsOf(state)).toContain("no-time");
+    },
+  );
+
+  it("groups one instant however it was written", () => {
+    const groups = groupByTime([
+      event("contract.approved", { timestamp: "2026-04-14T14:30:00.0000000Z" }),
+      event("contract.created", { timestamp: "2026-04-14T13:30:00-01:00" }),
+      event("contract.released", { timestamp: "2026-04-14T14:30:01Z" }),
+    ]);
+    expect(groups.map(({ length }) => length)).toEqual([2, 1]);
+  });
+});
+
+describe("events of equal times", () => {
+  const everyOrder = (inputs: FoldInput[]) =>
+    new Set(permutations(inputs).map((order) => historyOf(...order).join(" → ")));
+
+  it("go first by who follows the current status", () => {
+    const inputs = [
+      event("contract.disputed", { seconds: 0, status: "Dispute", previousStatus: "Escrow" }),
+      event("payment.completed", {
+        seconds: 0,
+        status: "Escrow",
+        previousStatus: "Approved",
+        paymentId: "P",
+      }),
+      event("contract.approved", { seconds: 0, status: "Approved", previousStatus: "pending" }),
+      event("contract.created", { seconds: -1 }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["pending → Approved → Escrow → Dispute"]));
+  });
+
+  it("follow even against the rank: a dispute settled in the same instant", () => {
+    const inputs = [
+      event("payment.completed", { seconds: 0, status: "Escrow", previousStatus: "Dispute", paymentId: "P" }),
+      event("contract.released", { seconds: 0, status: "Released", previousStatus: "Escrow" }),
+      event("contract.disputed", { seconds: -9, status: "Dispute" }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["Dispute → Escrow → Released"]));
+  });
+
+  it("then by the lower rank", () => {
+    const inputs = [
+      event("contract.released", { seconds: 0 }),
+      event("payment.completed", { seconds: 0, paymentId: "P" }),
+      event("contract.approved", { seconds: 0 }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["Approved → Escrow → Released"]));
+  });
+
+  it("put an unknown status last", () => {
+    const inputs = [
+      event("contract.frozen", { seconds: 0, status: "Frozen" }),
+      event("contract.released", { seconds: 0 }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["Released → Frozen"]));
+  });
+
+  it("then by the payload's id", () => {
+    const inputs = [
+      event("contract.frozen", { id: "a", seconds: 0, status: "Frozen" }),
+      event("contract.thawed", { id: "b", seconds: 0, status: "Thawed" }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["Frozen → Thawed"]));
+  });
+
+  it("then by the digest", () => {
+    const inputs = [
+      event("contract.frozen", { seconds: 0, status: "Frozen" }),
+      event("contract.frozen", { seconds: 0, status: "Thawed" }),
+      event("contract.frozen", { seconds: 0, status: "Melted" }),
+    ];
+    const byDigest = inputs
+      .toSorted((a, b) => compareText(a.digest, b.digest))
+      .map(({ facts }) => facts.status);
+    expect(everyOrder(inputs)).toEqual(new Set([byDigest.join(" → ")]));
+  });
+
+  it("come out one way for milestones as for contracts", () => {
+    const inputs = [
+      event("milestone.released", { seconds: 0, milestoneId: 1, previousStatus: "Escrow" }),
+      event("milestone.payment.completed", { seconds: 0, milestoneId: 1, paymentId: "P" }),
+      event("milestone.payment.completed", { seconds: 0, milestoneId: 2, paymentId: "P" }),
+    ];
+    expect(everyOrder(inputs).size).toBe(1);
+    expect(foldOf(...inputs).milestones.get("1")?.status).toBe("Released");
+  });
+
+  it("hold snapshots of one second by rank, then digest", () => {
+    const inputs = [
+      snapshot({ seconds: 0, status: "Frozen", digest: "b" }),
+      snapshot({ seconds: 0, status: "Thawed", digest: "a" }),
+      snapshot({ seconds: 0, status: "escrow", digest: "c" }),
+    ];
+    expect(everyOrder(inputs)).toEqual(new Set(["Escrow → Thawed → Frozen"]));
+  });
+});
