@@ -27,25 +27,39 @@ export interface NodeResponse {
   destroy(): unknown;
 }
 
-export function toHostRequest(req: NodeRequest, hint: string): HostRequest {
+/** Where a host keeps bytes and stream, if that is not the request itself. */
+export interface BodyParts {
+  readonly kept: KeptBody;
+  readonly stream: ByteStream;
+}
+
+export function toHostRequest(
+  req: NodeRequest,
+  hint: string,
+  parts: BodyParts = { kept: req, stream: req },
+): HostRequest {
   return {
     method: req.method ?? "",
     // Node joins repeated headers in `headers`; a gateway's imitation of a request may have nothing else.
     headers: req.rawHeaders?.length ? req.rawHeaders : req.headers,
-    readBody: (bytesMax) => readNodeBody(req, bytesMax),
+    readBody: (bytesMax) => readNodeBody(req, parts, bytesMax),
     hint,
   };
 }
 
-async function readNodeBody(req: NodeRequest, bytesMax: number): Promise<RawBody | Gone> {
+async function readNodeBody(
+  req: NodeRequest,
+  { kept, stream }: BodyParts,
+  bytesMax: number,
+): Promise<RawBody | Gone> {
   const { "content-length": length } = req.headers;
-  const kept = keptBytes(req, typeof length === "string" ? length : undefined);
-  if (kept !== undefined || req.readableDidRead === true) return kept;
-  return req.destroyed === true ? gone : readStream(req, bytesMax);
+  const bytes = keptBytes(kept, typeof length === "string" ? length : undefined);
+  if (bytes !== undefined || stream.readableDidRead === true) return bytes;
+  return stream.destroyed === true ? gone : readStream(stream, bytesMax);
 }
 
 /** Any readable stream of bytes; some hosts pass one on that is not the request itself. */
-export type ByteStream = Pick<NodeRequest, "on" | "off" | "pause">;
+export type ByteStream = Pick<NodeRequest, "on" | "off" | "pause" | "readableDidRead" | "destroyed">;
 
 /** Holds at most `bytesMax` and one chunk, and leaves the rest unread. */
 export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8Array | Gone> {

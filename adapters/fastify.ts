@@ -1,0 +1,82 @@
+import type { KeptBody } from "./kept-body.ts";
+import {
+  sendNode,
+  toHostRequest,
+  type ByteStream,
+  type NodeRequest,
+  type NodeResponse,
+} from "./node-stream.ts";
+import { createAnswer, gone, type MirrorSource } from "./protocol.ts";
+
+export type { MirrorSource };
+export type { ByteStream, NodeRequest, NodeResponse } from "./node-stream.ts";
+export type { WebhookReceiver } from "./protocol.ts";
+
+export interface FastifyWebhookOptions {
+  /** A mirror or the promise of one; until that is kept, and when it is broken, the answer is 503. */
+  readonly mirror: MirrorSource;
+  /** The route, below the prefix that the plugin is registered with. With or without a slash at its end, both are taken. */
+  readonly path: string;
+}
+
+/** What is needed of a Fastify instance, spelled out so that every version's own type fits. */
+export interface FastifyHost {
+  all(path: string, options: { preParsing: FastifyHook }, handler: FastifyHook): unknown;
+  readonly initialConfig: { readonly ignoreTrailingSlash?: boolean };
+}
+
+export interface FastifyRequest extends KeptBody {
+  readonly raw: NodeRequest;
+}
+
+export interface FastifyReply {
+  readonly raw: NodeResponse;
+  hijack(): unknown;
+}
+
+type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unknown) => void;
+
+/**
+ * A plugin for Fastify 4 and 5. Register it once for each path and mirror.
+ *
+ * ```ts
+ * await app.register(fastifyWebhook, { mirror, path: "/webhooks/escrow" });
+ * ```
+ *
+ * It answers before Fastify looks for a content-type parser: the app's own parsers, of JSON or anything else, neither see
+ * the webhook nor are touched by it. Hooks of the app up to `onRequest` run; `preValidation` and later ones don't.
+ *
+ * @throws TypeError when `mirror` is neither a mirror nor a promise, or `path` is no path
+ */
+export async function fastifyWebhook(app: FastifyHost, options: FastifyWebhookOptions): Promise<void> {
+  const { mirror, path } = options;
+  if (typeof path !== "string" || !path.startsWith("/"))
+    throw new TypeError('fastifyWebhook: pass { path: "/webhooks/escrow" }, with a slash at its start');
+  const respond = createRespond(mirror);
+  const bare = path.replace(/\/+$/, "");
+  const paths = app.initialConfig.ignoreTrailingSlash === true || bare === "" ? [path] : [bare, `${bare}/`];
+  for (const each of paths) app.all(each, { preParsing: respond }, respond);
+}
+
+/** It never calls `done`: with the hijacked reply, Fastify's part of the request ends here. */
+function createRespond(source: MirrorSource): FastifyHook {
+  const answer = createAnswer(source);
+  const handle = async (request: FastifyRequest, reply: FastifyReply, stream?: unknown): Promise<void> => {
+    const { raw } = request;
+    const parts = { kept: request, stream: isStream(stream) ? stream : raw };
+    const result = await answer(toHostRequest(raw, hint, parts));
+    if (result !== gone) await sendNode(raw, reply.raw, result);
+  };
+  return (request, reply, payload) => {
+    reply.hijack();
+    handle(request, reply, payload).catch(() => reply.raw.destroy());
+  };
+}
+
+const hint =
+  "Fastify: an onRequest or preParsing hook reads the request before fastifyWebhook does: leave the webhook's path out of it, or let it keep the bytes in request.rawBody (fastify-raw-body does, with { encoding: false })";
+
+/** Another hook may have put a stream of its own in the place of the request. */
+function isStream(payload: unknown): payload is ByteStream {
+  return typeof (payload as Partial<ByteStream> | null | undefined)?.on === "function";
+}

@@ -1,0 +1,28 @@
+import { createNodeHandler, type NodeHandler } from "./node-handler.ts";
+import type { MirrorSource } from "./protocol.ts";
+
+export type { NodeHandler, MirrorSource };
+export type { NodeRequest, NodeResponse } from "./node-stream.ts";
+export type { WebhookReceiver } from "./protocol.ts";
+
+/**
+ * A handler for Node's own `http`, `https` and `http2` servers (the last with its compatibility API), and for cloud
+ * functions of their shape. It looks at no path: the route is yours.
+ *
+ * ```ts
+ * const webhook = nodeWebhook(mirror);
+ * createServer((req, res) => (req.url === "/webhooks/escrow" ? webhook(req, res) : other(req, res)));
+ * ```
+ *
+ * Where the request's stream was read before, it takes a kept `req.rawBody`, or a `req.body` that is a `Buffer` or a
+ * text; where the bytes are gone it answers 500, which the service retries.
+ *
+ * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
+ * @throws TypeError when `mirror` is neither
+ */
+export function nodeWebhook(mirror: MirrorSource): NodeHandler {
+  return createNodeHandler(mirror, hint);
+}
+
+const hint =
+  "node:http: call nodeWebhook(mirror)(req, res) before anything reads req; or keep the bytes that were read: req.rawBody = Buffer.concat(chunks)";
