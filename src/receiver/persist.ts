@@ -1,8 +1,11 @@
 /** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
 import { isDeepStrictEqual } from "node:util";
+import { familyOf } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
+import { isKnownEventType } from "../events/event.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { AnomalyRow } from "../store/tables.ts";
+import type { Committed } from "./arrival.ts";
 import type { ContractChange } from "./transition.ts";
 
 export async function persist(
@@ -42,6 +45,23 @@ export async function persist(
   );
   for (const change of changes) await removeGone(tx, change);
   await flagSharedRefunds(tx, changes, changedAt);
+}
+
+/** An event of no family moves nothing, so the fold never sees it: that it is unknown is noted here (semantics §5.3). */
+export async function flagUnknownEvents(
+  tx: StoreTransaction,
+  committed: readonly Committed[],
+  changedAt: string,
+): Promise<void> {
+  const rows: NewRow<"anomalies">[] = [];
+  for (const { arrival, outcome } of committed) {
+    if (arrival.kind !== "delivery" || outcome !== "applied" || arrival.reading.facts === null) continue;
+    const { event, contractId, milestoneId, occurredAt } = arrival.reading.facts;
+    if (isKnownEventType(event) || familyOf(event) !== undefined) continue;
+    const place = { contractId, position: null, milestoneId, webhookId: arrival.webhookId };
+    rows.push({ ...place, kind: "unknown-event", detail: event, occurredAt, changedAt });
+  }
+  if (rows.length > 0) await tx.insert("anomalies", rows);
 }
 
 /** The rows that are new or not as they were. */

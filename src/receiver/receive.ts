@@ -12,7 +12,7 @@ import { createIntake, type IntakeLimits } from "./intake.ts";
 import type { Notify } from "./notify.ts";
 import { respond, type Reason, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { toArrival, type ParseOptions } from "./parse.ts";
-import { persist } from "./persist.ts";
+import { flagUnknownEvents, persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
 import { bodyOf, headersOf, type ReceiveRequest, type Request } from "./request.ts";
 import { transition, type ContractChange } from "./transition.ts";
@@ -68,7 +68,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   function readRequest(raw: ReceiveRequest): Request | Verdict {
     if (raw.method.toUpperCase() !== "POST") return { outcome: "rejected", reason: "method-not-allowed" };
     if (closed) return failed("closed");
-    if (raw.body === undefined) return withoutBytes(raw);
+    if (raw.body == null) return withoutBytes(raw);
     if (raw.body.length > encodedMax(raw, parsing.bodyBytesMax)) return tooLarge;
     const body = bodyOf(raw);
     if (body === undefined) return withoutBytes(raw);
@@ -117,7 +117,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     await proof.record(tx, deliveries);
     const committed = await dedupeAll(tx, batch, deliveries);
     const changes = await transition(tx, committed, folding);
-    await persist(tx, changes, toIsoTime(clock.now()));
+    const now = toIsoTime(clock.now());
+    await persist(tx, changes, now);
+    await flagUnknownEvents(tx, committed, now);
     return { committed, changes };
   }
 

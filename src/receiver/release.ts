@@ -6,8 +6,8 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
-import type { DeliveryArrival } from "./arrival.ts";
-import { persist } from "./persist.ts";
+import type { Committed, DeliveryArrival } from "./arrival.ts";
+import { flagUnknownEvents, persist } from "./persist.ts";
 import { transition } from "./transition.ts";
 
 export interface ReleaseParts {
@@ -38,12 +38,9 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
     const contractId = facts.contractId || null;
     const read = { facts, event, contractId, milestoneId, occurredAt, payloadId };
     await tx.update("deliveries", "id", id, { ...read, outcome: "applied" });
-    const changes = await transition(
-      tx,
-      [{ arrival: toArrival(row, facts), outcome: "applied" }],
-      parts.folding,
-    );
-    await persist(tx, changes, now);
+    const committed: Committed[] = [{ arrival: toArrival(row, facts), outcome: "applied" }];
+    await persist(tx, await transition(tx, committed, parts.folding), now);
+    await flagUnknownEvents(tx, committed, now);
   });
 }
 
