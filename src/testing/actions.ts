@@ -1,0 +1,115 @@
+/** What the service can do next with a contract: the rows of the machines that lead on, and the ways back that it takes. */
+import { contractMachine } from "../domain/contract.ts";
+import type { Machine } from "../domain/machine.ts";
+import { milestoneMachine } from "../domain/milestone.ts";
+import { refundActions, waysBackFromRefund } from "./refund-actions.ts";
+import { tell, type Service, type Telling } from "./service.ts";
+
+/** One thing that may happen; running it records it. */
+export type Action = () => void;
+
+/** Everything that may happen now, the plainest first. */
+export function actionsOf(service: Service): Action[] {
+  return [
+    ...contractActions(service),
+    ...(service.status === null ? [] : milestoneActions(service)),
+    ...refundActions(service),
+    ...waysBack(service),
+    ...waysBackFromRefund(service),
+    ...remarks(service),
+  ];
+}
+
+/** A row that a webhook tells of, and the status that it starts from: one step on, where a step is silent. */
+export interface ToldRow {
+  readonly from: string | null;
+  readonly event: string;
+  readonly to: string;
+}
+
+/** The rows that lead on from `status`, those behind a step that no webhook tells of included. */
+export function toldRows(machine: Machine, status: string | null): ToldRow[] {
+  return machine.transitions
+    .filter(({ from }) => from === status)
+    .flatMap((row): ToldRow[] =>
+      row.event === null
+        ? machine.transitions.filter(({ from }) => from === row.to).flatMap(toToldRow)
+        : toToldRow(row),
+    );
+}
+
+function toToldRow({ from, event, to }: Machine["transitions"][number]): ToldRow[] {
+  return event === null ? [] : [{ from, event, to }];
+}
+
+function contractActions(service: Service): Action[] {
+  return toldRows(contractMachine, service.status)
+    .filter(({ event }) => !isRefundEvent(event))
+    .map((row) => () => tell(service, { ...row, about: null, ...detailsOf(service, row, null) }));
+}
+
+function milestoneActions(service: Service): Action[] {
+  return [...service.milestones].flatMap(([about, status]) =>
+    toldRows(milestoneMachine, status)
+      .filter(({ event }) => !isRefundEvent(event))
+      .map((row) => () => tell(service, { ...row, about, ...detailsOf(service, row, about) })),
+  );
+}
+
+function isRefundEvent(event: string): boolean {
+  return event.includes("refund");
+}
+
+/** Payments and disputes are records of their own; recording one is part of telling of it. */
+function detailsOf(service: Service, { event }: ToldRow, milestoneId: string | null): Partial<Telling> {
+  if (event.endsWith("payment.completed")) return recordPayment(service, milestoneId);
+  return event.endsWith(".disputed") ? recordDispute(service, milestoneId) : {};
+}
+
+function recordPayment(service: Service, milestoneId: string | null): Partial<Telling> {
+  const { plan, payments } = service;
+  const suffix = `${plan.number}-${payments.length + 1}`;
+  const amountMinor = milestoneId === null ? plan.amountMinor : partOf(plan.amountMinor, payments.length);
+  const payment = {
+    paymentId: `PAY-${suffix}`,
+    transactionId: `TXN-${suffix}`,
+    invoiceId: `INV-${suffix}`,
+    amountMinor,
+  };
+  payments.push({ ...payment, milestoneId });
+  return payment;
+}
+
+/** Every other dispute comes without an id: it is then told by its time. */
+function recordDispute(service: Service, milestoneId: string | null): Partial<Telling> {
+  const { plan, disputes, events } = service;
+  const disputeId = disputes.length % 2 === 0 ? `DSP-${plan.number}-${disputes.length + 1}` : null;
+  disputes.push({ disputeId, milestoneId, raisedBy: events.length });
+  return { disputeId };
+}
+
+function partOf(amountMinor: number, count: number): number {
+  return Math.floor(amountMinor / (count + 2)) + 1;
+}
+
+/** A dispute is settled: the machines have no row for it, and the service does it all the same (semantics §5.7). */
+function waysBack(service: Service): Action[] {
+  const settled = (about: string | null, from: string): Action => {
+    const event = about === null ? "contract.dispute-settled" : "milestone.dispute-settled";
+    return () => tell(service, { event, about, from, to: "Escrow" });
+  };
+  const disputed = [...service.milestones].filter(([, status]) => status === "Disputed");
+  return [
+    ...(service.status === "Dispute" ? [settled(null, "Dispute")] : []),
+    ...disputed.map(([id]) => settled(id, "Disputed")),
+  ];
+}
+
+/** Events of the earlier edition that tell of a step on the way and move nothing (supplement). */
+function remarks(service: Service): Action[] {
+  const { status, plan } = service;
+  if (plan.edition !== "earlier" || status !== "Escrow") return [];
+  return ["contract.delivered", "contract.received"].map(
+    (event) => () => tell(service, { event, about: null, from: status, to: status }),
+  );
+}

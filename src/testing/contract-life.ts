@@ -1,0 +1,50 @@
+import * as fc from "fast-check";
+import { actionsOf } from "./actions.ts";
+import type { ContractLife } from "./life.ts";
+import { openService, toLife, type LifePlan } from "./service.ts";
+
+export interface LifeConstraints {
+  /** How many things happen at most. Default 12. */
+  readonly stepsMax?: number;
+}
+
+/**
+ * Legal lives of a contract, with its milestones, payments, disputes and refunds: walked over the exported machines,
+ * so that every transition that a webhook tells of comes up, with the ways back that the service takes beside them. Each
+ * knows its own `truth`. Lives shrink to fewer and plainer steps.
+ */
+export function contractLife({ stepsMax = 12 }: LifeConstraints = {}): fc.Arbitrary<ContractLife> {
+  const choices = fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: stepsMax, size: "max" });
+  return fc.tuple(lifePlan(), choices).map(([plan, taken]) => walk(plan, taken));
+}
+
+/** Takes one action for each choice, until nothing is left to do. */
+function walk(plan: LifePlan, choices: readonly number[]): ContractLife {
+  const service = openService(plan);
+  for (const choice of choices) {
+    const actions = actionsOf(service);
+    actions[choice % actions.length]?.();
+  }
+  return toLife(service);
+}
+
+function lifePlan(): fc.Arbitrary<LifePlan> {
+  return fc.record({
+    edition: fc.constantFrom("spec", "earlier"),
+    number: fc.integer({ min: 1, max: 99_999_999 }),
+    refundBase: fc.integer({ min: 45, max: 48 }),
+    milestoneIds: milestoneIds(),
+    reference: fc.constantFrom("order-1", null, "طلب 7", "REF/2026-1"),
+    metadata: fc.constantFrom({}, { metadata1: "a" }, { metadata1: "a", metadata2: "", metadata4: "é" }),
+    amountMinor: fc.oneof(fc.constantFrom(60_000, 1, 123_456), fc.integer({ min: 1, max: 10_000_000_000 })),
+  });
+}
+
+/** Numbers, as webhooks and samples have them, or GUIDs (§2.5). */
+function milestoneIds(): fc.Arbitrary<string[]> {
+  return fc.constantFrom([], ["13"], ["13", "14"], [guid(1)], [guid(1), guid(2)], ["13", "14", "15"]);
+}
+
+function guid(index: number): string {
+  return `0b4bb4b6-5b64-4f5c-9a56-00000000000${index}`;
+}

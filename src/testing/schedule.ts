@@ -1,0 +1,135 @@
+import * as fc from "fast-check";
+import { signBody } from "../signature/sign.ts";
+import { history, type History, type HistoryConstraints, type SentEvent } from "./history.ts";
+import { snapshotPlan, takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
+import { toTimeline } from "./timeline.ts";
+
+/** What reaches the mirror of one or more histories, in one order, each batch at once. */
+export interface Schedule {
+  readonly histories: readonly History[];
+  /** Everything that arrives, each once, in the order of the story. */
+  readonly distinct: readonly ScheduledArrival[];
+  readonly batches: readonly (readonly Arrived[])[];
+}
+
+export type ScheduledArrival = ScheduledEvent | ScheduledSnapshot;
+
+/** An event that is not lost on the way. */
+export interface ScheduledEvent {
+  readonly kind: "event";
+  readonly sent: SentEvent;
+}
+
+/** One time that something arrives. */
+export interface Arrived {
+  readonly arrival: ScheduledArrival;
+  /** The id in the header: the delivery's own, or a fresh one as a replay would bring it. */
+  readonly webhookId: string;
+}
+
+/** In which order, how often and how tightly things arrive. All lists may be short: the rest then comes as told. */
+export interface Arrangement {
+  /** The lower goes first; what has none goes first of all. */
+  readonly order: readonly number[];
+  readonly repeats: readonly { readonly of: number; readonly freshId: boolean }[];
+  readonly batchSizes: readonly number[];
+}
+
+export interface ScheduleConstraints extends HistoryConstraints {
+  /** How many contracts' histories come together at most. Default 1. */
+  readonly contractsMax?: number;
+  /** Whether deliveries get lost and the API is read in between. Default: in the wild manner. */
+  readonly losses?: boolean;
+  readonly snapshots?: boolean;
+}
+
+/**
+ * Schedules: histories as deliveries that come out of order, more than once, under fresh ids, in batches of any size,
+ * with losses and API reads between. They print as a timeline and shrink towards everything once, in order, one by one.
+ */
+export function schedule(constraints: ScheduleConstraints = {}): fc.Arbitrary<Schedule> {
+  const { contractsMax = 1, manner = "complete" } = constraints;
+  const { losses = manner === "wild", snapshots = manner === "wild" } = constraints;
+  const told = fc.uniqueArray(history(constraints), {
+    minLength: 1,
+    maxLength: contractsMax,
+    selector: ({ life }) => life.contractId,
+  });
+  const lost = losses ? fc.array(fc.boolean(), { maxLength: 12 }) : fc.constant([]);
+  const reads = snapshots ? fc.array(snapshotPlan(), { maxLength: 3 }) : fc.constant([]);
+  return fc
+    .tuple(told, lost, reads, arrangement())
+    .map(([histories, ...rest]) => toSchedule(histories, ...rest));
+}
+
+/** Another way for the same things to arrive. */
+export function arrangement(): fc.Arbitrary<Arrangement> {
+  return fc.record({
+    order: fc.array(fc.nat({ max: 99 }), { maxLength: 40, size: "max" }),
+    repeats: fc.array(fc.record({ of: fc.nat({ max: 40 }), freshId: fc.boolean() }), { maxLength: 6 }),
+    batchSizes: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 }),
+  });
+}
+
+/** The same things in another arrangement. */
+export function rearrange({ histories, distinct }: Schedule, arranged: Arrangement): Schedule {
+  return printable({ histories, distinct, batches: arrange(distinct, arranged) });
+}
+
+/** A delivery's headers and body, signed as the service signs (supplement). */
+export function signArrived({ arrival, webhookId }: Arrived & { arrival: ScheduledEvent }, secret: string) {
+  const { event, body, occurredAt } = arrival.sent;
+  const headers = signBody({ secret, body, webhookId, event: event.event, timestamp: occurredAt });
+  return { headers: { "Content-Type": "application/json", ...headers }, body };
+}
+
+function toSchedule(
+  histories: readonly History[],
+  lost: readonly boolean[],
+  reads: readonly SnapshotPlan[],
+  arranged: Arrangement,
+): Schedule {
+  const events = histories
+    .flatMap(({ sent }) => sent)
+    .filter((_, index) => lost[index] !== true)
+    .map((sent): ScheduledEvent => ({ kind: "event", sent }));
+  const distinct = [...events, ...snapshotsOf(histories, reads)];
+  return printable({ histories, distinct, batches: arrange(distinct, arranged) });
+}
+
+function snapshotsOf(histories: readonly History[], reads: readonly SnapshotPlan[]): ScheduledSnapshot[] {
+  const taken = reads.flatMap((plan, index) => {
+    const read = histories[index % histories.length];
+    return (read && takeSnapshot(read, plan)) ?? [];
+  });
+  return [...new Map(taken.map((snapshot) => [snapshot.digest, snapshot])).values()];
+}
+
+function arrange(distinct: readonly ScheduledArrival[], { order, repeats, batchSizes }: Arrangement) {
+  const once = distinct.map((arrival) => ({ arrival, webhookId: ownId(arrival) }));
+  const again = repeats.flatMap(({ of, freshId }, index) => {
+    const arrival = distinct[of % distinct.length];
+    if (arrival === undefined) return [];
+    return { arrival, webhookId: freshId ? `fresh-${index}-${ownId(arrival)}` : ownId(arrival) };
+  });
+  const all: Arrived[] = [...once, ...again];
+  const keyed = all.map((arrived, index) => ({ arrived, key: order[index] ?? -1 }));
+  const sorted = keyed.sort((a, b) => a.key - b.key).map(({ arrived }) => arrived);
+  return cut(sorted, batchSizes);
+}
+
+function cut<Item>(items: readonly Item[], sizes: readonly number[]): Item[][] {
+  const batches: Item[][] = [];
+  for (let start = 0; start < items.length; start += batches.at(-1)?.length ?? 1)
+    batches.push(items.slice(start, start + (sizes[batches.length] ?? 1)));
+  return batches;
+}
+
+function ownId(arrival: ScheduledArrival): string {
+  return arrival.kind === "event" ? `wh-${arrival.sent.payloadId}` : arrival.digest;
+}
+
+/** fast-check shows a counterexample by this. */
+function printable(made: Schedule): Schedule {
+  return Object.assign(made, { [fc.toStringMethod]: () => toTimeline(made) });
+}

@@ -1,0 +1,40 @@
+import type { History, SentEvent } from "./history.ts";
+import type { LifeMove } from "./life.ts";
+import type { Arrived, Schedule } from "./schedule.ts";
+import type { ScheduledSnapshot } from "./snapshot-plan.ts";
+
+/** A schedule as a story: what happened, then what arrived, batch by batch. */
+export function toTimeline({ histories, batches, distinct }: Schedule): string {
+  const heard = new Set(distinct.flatMap((arrival) => (arrival.kind === "event" ? [arrival.sent] : [])));
+  const told = histories.flatMap((each) => tellHistory(each, heard));
+  const arrived = batches.map((batch, index) => `  ${index + 1}. ${batch.map(tellArrived).join(" | ")}`);
+  return ["", "what happened", ...told, "what arrived (one line is one batch)", ...arrived, ""].join("\n");
+}
+
+function tellHistory({ life, sent }: History, heard: ReadonlySet<SentEvent>): string[] {
+  const about = `  ${life.contractId}, ${life.edition} edition, milestones ${life.milestoneIds.join(", ") || "none"}`;
+  return [
+    about,
+    ...sent.map((each) => `  ${heard.has(each) ? " " : "✗"} ${tellSent(each)}\n      ${each.body}`),
+  ];
+}
+
+function tellSent({ occurredAt, event, payloadId }: SentEvent): string {
+  const moves = event.moves.map(tellMove).join(", ");
+  return `${occurredAt} ${event.event} (${payloadId.slice(0, 8)}): ${moves}`;
+}
+
+function tellMove({ milestoneId, from, to }: LifeMove): string {
+  return `${milestoneId === null ? "contract" : `milestone ${milestoneId}`} ${from ?? "·"} → ${to}`;
+}
+
+function tellArrived({ arrival, webhookId }: Arrived): string {
+  if (arrival.kind === "snapshot") return tellSnapshot(arrival);
+  const { event, payloadId } = arrival.sent;
+  const fresh = webhookId.startsWith("fresh-") ? " under a fresh id" : "";
+  return `${event.event} (${payloadId.slice(0, 8)})${fresh}`;
+}
+
+function tellSnapshot({ facts }: ScheduledSnapshot): string {
+  return `API read ${JSON.stringify(facts)}`;
+}

@@ -1,0 +1,73 @@
+/** A receiver on a store, fed with schedules: what createMirror builds, with a way in for API reads. */
+import { createNotify } from "../../src/receiver/notify.ts";
+import type { Verdict } from "../../src/receiver/outcome.ts";
+import { createSecretProof } from "../../src/receiver/proof.ts";
+import { createReceiver, type Receiver } from "../../src/receiver/receive.ts";
+import { rebuild } from "../../src/receiver/rebuild.ts";
+import { openSecrets } from "../../src/receiver/secrets.ts";
+import { createVerify } from "../../src/receiver/verify.ts";
+import type { Clock } from "../../src/shared/clock.ts";
+import { silentLogger } from "../../src/shared/logger.ts";
+import { createVerifier } from "../../src/signature/verify.ts";
+import type { Store } from "../../src/store/store.ts";
+import { signArrived, type Arrived, type Schedule } from "../../src/testing/schedule.ts";
+
+export const secret = "whsec_property_based";
+export const folding = { skewMs: 60_000 };
+
+/** Every reading of it is later than the one before, so that what depends on the time of arrival shows. */
+export function tickingClock(): Clock {
+  let now = Date.UTC(2026, 10, 1);
+  return { now: () => (now += 7) };
+}
+
+export interface Receiving {
+  readonly store: Store;
+  readonly receiver: Receiver;
+  /** Brings the batches one after another, the arrivals of a batch at once; what became of each, in order. */
+  deliver(schedule: Pick<Schedule, "batches">): Promise<Verdict[]>;
+  rebuild(): Promise<void>;
+}
+
+export async function openReceiving(store: Store): Promise<Receiving> {
+  const clock = tickingClock();
+  const verifier = createVerifier({ scheme: "default" });
+  const secrets = await openSecrets(secret, verifier.scheme, clock);
+  await store.open({ migrate: "auto", logger: silentLogger, clock });
+  const proof = createSecretProof(store, clock, false);
+  const receiver = createReceiver({
+    store,
+    proof,
+    verify: createVerify({ verifier, secrets, proof, clock, logger: silentLogger }),
+    notify: createNotify(silentLogger),
+    clock,
+    folding,
+    intake: { itemsMax: 10_000, bytesMax: 67_108_864, batchMax: 256 },
+    parsing: {
+      bodyBytesMax: 1_048_576,
+      signatureHeader: verifier.scheme.signatureHeader.toLowerCase(),
+      idHeader: verifier.scheme.idHeader.toLowerCase(),
+    },
+  });
+  return {
+    store,
+    receiver,
+    deliver: (schedule) => deliver(receiver, schedule),
+    rebuild: async () => {
+      await rebuild(store, clock, folding, {});
+    },
+  };
+}
+
+async function deliver(receiver: Receiver, { batches }: Pick<Schedule, "batches">): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const batch of batches)
+    verdicts.push(...(await Promise.all(batch.map((arrived) => bring(receiver, arrived)))));
+  return verdicts;
+}
+
+function bring(receiver: Receiver, { arrival, webhookId }: Arrived): Promise<Verdict> {
+  // Each reading is an arrival of its own.
+  if (arrival.kind === "snapshot") return receiver.takeSnapshot({ ...arrival });
+  return receiver.receive({ method: "POST", ...signArrived({ arrival, webhookId }, secret) });
+}
