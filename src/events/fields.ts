@@ -10,15 +10,27 @@ export interface FieldTable {
   /** The same fields by their lower case, for any other casing. */
   readonly anyCase: ReadonlyMap<string, string>;
   /** Fields that are objects with a table of their own. */
-  readonly nested: Readonly<Record<string, FieldTable>>;
+  readonly nested: ReadonlyMap<string, FieldTable>;
+  /** What stands in the object's place and is none is taken for absent, instead of left for the schema to refuse. */
+  readonly optional: boolean;
 }
 
 /** A table for fields named in the service's own camelCase. */
-export function fieldTable(names: readonly string[], nested: Record<string, FieldTable> = {}): FieldTable {
+export function fieldTable(
+  names: readonly string[],
+  nested: Record<string, FieldTable> = {},
+  otherwise: "refused unless an object" | "absent unless an object" = "refused unless an object",
+): FieldTable {
   const absent = Object.fromEntries(names.map((name) => [name, undefined]));
   const usual = new Map(names.flatMap((name) => [[name, name] as const, [toPascal(name), name] as const]));
   const anyCase = new Map(names.map((name) => [name.toLowerCase(), name] as const));
-  return { absent, usual, anyCase, nested };
+  return {
+    absent,
+    usual,
+    anyCase,
+    nested: new Map(Object.entries(nested)),
+    optional: otherwise === "absent unless an object",
+  };
 }
 
 /**
@@ -27,12 +39,12 @@ export function fieldTable(names: readonly string[], nested: Record<string, Fiel
  * or under two casings, is added to `twice`. Each key is looked at once.
  */
 export function readFields(value: unknown, table: FieldTable, twice: string[], path = ""): unknown {
-  if (!isObject(value)) return value;
+  if (!isObject(value)) return table.optional ? undefined : value;
   const found: Record<string, unknown> = { ...table.absent };
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const name = nameOf(key, table);
     if (name === undefined) continue;
-    const inner = table.nested[name];
+    const inner = table.nested.get(name);
     const read = inner === undefined ? value[key] : readFields(value[key], inner, twice, `${path}${name}.`);
     if (read === ambiguous || differs(found[name], read)) twice.push(path + name);
     found[name] = read;

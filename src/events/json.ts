@@ -77,20 +77,28 @@ function parseNative(text: string): Result<unknown, JsonProblem> {
 
 // Level by level instead of recursively: the text's nesting is the sender's choice.
 function measureTree(root: unknown): { keys: number; depth: number; bareNumbers: boolean } {
-  let keys = 0;
-  let depth = 0;
-  let bareNumbers = typeof root === "number";
-  for (let level = isNested(root) ? [root] : []; level.length > 0; depth++) {
+  const tree = { keys: 0, depth: 0, bareNumbers: typeof root === "number" };
+  for (let level = isNested(root) ? [root] : []; level.length > 0; tree.depth++) {
     const next: object[] = [];
-    for (const nested of level) {
-      const values: unknown[] = Array.isArray(nested) ? nested : Object.values(nested);
-      if (values === nested) bareNumbers ||= values.some((value) => typeof value === "number");
-      else keys += values.length;
-      for (const value of values) if (isNested(value)) next.push(value);
-    }
+    for (const nested of level) measureLevel(nested, tree, next);
     level = next;
   }
-  return { keys, depth, bareNumbers };
+  return tree;
+}
+
+function measureLevel(nested: object, tree: { keys: number; bareNumbers: boolean }, next: object[]): void {
+  if (Array.isArray(nested)) {
+    for (const value of nested as unknown[])
+      if (isNested(value)) next.push(value);
+      else tree.bareNumbers ||= typeof value === "number";
+    return;
+  }
+  // `for in` sees what JSON.parse made and nothing else, and makes no array on the way.
+  for (const key in nested) {
+    tree.keys++;
+    const value = (nested as Record<string, unknown>)[key];
+    if (isNested(value)) next.push(value);
+  }
 }
 
 function isNested(value: unknown): value is object {

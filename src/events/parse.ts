@@ -15,8 +15,8 @@ import type { EventFacts, EventMetadata } from "./event.ts";
 import { readFields } from "./fields.ts";
 import type { ParseFlag } from "./flags.ts";
 import { NumberText, numberToText, parseExactJson } from "./json.ts";
-import { payloadTable, testPayloadSchema, webhookPayloadSchema } from "./wire.ts";
-import type { WebhookPayload } from "./wire.ts";
+import { payloadTable, readPayloadSchema, testPayloadSchema } from "./wire.ts";
+import type { ReadPayload } from "./wire.ts";
 
 /** A body that was understood. */
 export interface ParsedEvent {
@@ -63,27 +63,13 @@ const noContractId: ParseProblem = { reason: "no-contract-id", detail: "data.con
 
 function toJsonText(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
-  return storable(text.startsWith(byteOrderMark) ? text.slice(1) : text);
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 }
 
 const byteOrderMark = "\uFEFF";
 
-/**
- * NUL and half a surrogate pair can only come as escapes, and not every store keeps them (Postgres refuses the one,
- * UTF-8 the other). They are read as U+FFFD, the same on every store; the raw body has what was sent.
- */
-function storable(json: string): string {
-  if (!json.includes("\\u")) return json;
-  return json.replace(escapes, (escape) => (unstorable.test(escape) ? "\\ufffd" : escape));
-}
-
-// Every escape is consumed as one, so that the second half of `\\` never starts another.
-const escapes =
-  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|u0000|[^])/g;
-const unstorable = /^\\u(?:0000|[dD][89a-fA-F]..)$/;
-
-function checkShape(candidate: unknown): Result<WebhookPayload, ParseProblem> {
-  const payload = webhookPayloadSchema.safeParse(candidate);
+function checkShape(candidate: unknown): Result<ReadPayload, ParseProblem> {
+  const payload = readPayloadSchema.safeParse(candidate);
   if (payload.success) return ok(payload.data);
   const test = testPayloadSchema.safeParse(candidate);
   return test.success ? ok(test.data) : err({ reason: "invalid-payload", detail: describe(payload.error) });
@@ -94,7 +80,7 @@ function describe(error: ZodError): string {
   return error.issues.map((issue) => `${issue.path.join(".") || "payload"}: ${issue.message}`).join("; ");
 }
 
-function toFacts({ id, event, createdAt, data }: WebhookPayload): EventFacts {
+function toFacts({ id, event, createdAt, data }: ReadPayload): EventFacts {
   const time = parseWireTime(data.timestamp ?? createdAt);
   const amount = toAmount(data.amount);
   const currency = toCurrency(data.currency);
@@ -120,7 +106,7 @@ function toFacts({ id, event, createdAt, data }: WebhookPayload): EventFacts {
   };
 }
 
-type Metadata = NonNullable<WebhookPayload["data"]["metadata"]>;
+type Metadata = NonNullable<ReadPayload["data"]["metadata"]>;
 
 function toId(value: string | number | NumberText | null | undefined): string | null {
   if (value === null || value === undefined) return null;

@@ -9,53 +9,59 @@ export const nameLengthMax = 255;
 
 const anything = z.unknown().optional();
 
-const longNumber = z.instanceof(NumberText);
+type Digits = string | number | NumberText;
 
+// One predicate for a field instead of a union of schemas: most of a payload is ids, and this is the hot path.
 const id = z
-  .union([z.string(), z.number(), longNumber], { error: "expected a string or a number" })
-  .refine((value) => String(value).length <= idLengthMax, {
-    error: `expected at most ${idLengthMax} characters`,
+  .custom<Digits>((value) => isDigits(value) && String(value).length <= idLengthMax, {
+    error: `expected a string or a number of at most ${idLengthMax} characters`,
   })
   .nullish();
 
 const amount = z
-  .union([z.number(), z.string(), longNumber], { error: "expected a number or a decimal text" })
-  .refine((value) => typeof value !== "string" || readDecimal(value) !== undefined, {
-    error: "expected a decimal",
-  })
+  .custom<Digits>(
+    (value) => isDigits(value) && (typeof value !== "string" || readDecimal(value) !== undefined),
+    {
+      error: "expected a number or a decimal text",
+    },
+  )
   .nullish();
 
 const name = z.string({ error: "expected a string" }).max(nameLengthMax, {
   error: `expected at most ${nameLengthMax} characters`,
 });
 
-const metadata = z.looseObject({
+const metadataShape = {
   milestoneId: id,
   reference: anything,
   metadata1: anything,
   metadata2: anything,
   metadata3: anything,
   metadata4: anything,
-});
+};
 
-const data = z.looseObject(
-  {
-    contractId: id,
-    milestoneId: id,
-    disputeId: id,
-    reference: anything,
-    status: name.nullish(),
-    previousStatus: name.nullish(),
-    amount,
-    currency: name.nullish(),
-    paymentId: id,
-    transactionId: id,
-    invoiceId: id,
-    timestamp: anything,
-    metadata: z.preprocess(objectOrNothing, metadata.optional()),
-  },
-  { error: "expected an object" },
-);
+const dataShape = {
+  contractId: id,
+  milestoneId: id,
+  disputeId: id,
+  reference: anything,
+  status: name.nullish(),
+  previousStatus: name.nullish(),
+  amount,
+  currency: name.nullish(),
+  paymentId: id,
+  transactionId: id,
+  invoiceId: id,
+  timestamp: anything,
+};
+
+const rootShape = {
+  id,
+  event: name.regex(/\S/, { error: "expected a non-blank string" }),
+  createdAt: anything,
+};
+
+const expectedObject = { error: "expected an object" };
 
 /**
  * The body of a webhook (§6.3) in the service's own camelCase, with as much latitude as can still be understood:
@@ -65,29 +71,49 @@ const data = z.looseObject(
  */
 export const webhookPayloadSchema = z.looseObject(
   {
-    id,
-    event: name.regex(/\S/, { error: "expected a non-blank string" }),
-    createdAt: anything,
-    data,
+    ...rootShape,
+    data: z.looseObject(
+      {
+        ...dataShape,
+        metadata: z.preprocess(objectOrNothing, z.looseObject(metadataShape).optional()),
+      },
+      expectedObject,
+    ),
   },
-  { error: "expected an object" },
+  expectedObject,
 );
+
+const readData = z.object({ ...dataShape, metadata: z.object(metadataShape).optional() }, expectedObject);
+
+/**
+ * The same for what `readFields` gives: known fields under one name, metadata an object or absent. It has nothing to
+ * carry over, which makes it several times faster.
+ */
+export const readPayloadSchema = z.object({ ...rootShape, data: readData }, expectedObject);
 
 /** What `webhookPayloadSchema` lets through. */
 export type WebhookPayload = z.infer<typeof webhookPayloadSchema>;
 
+export type ReadPayload = z.infer<typeof readPayloadSchema>;
+
 /**
  * `webhook.test` (§4.5) moves nothing, and the spec doesn't show its data: whatever stands there, the test arrives.
  */
-export const testPayloadSchema = webhookPayloadSchema.extend({
+export const testPayloadSchema = readPayloadSchema.extend({
   event: z.literal("webhook.test"),
-  data: data.catch({}),
+  data: readData.catch({}),
 });
 
 /** The fields that are read, object by object: exactly the schema's. */
-export const payloadTable = fieldTable(Object.keys(webhookPayloadSchema.shape), {
-  data: fieldTable(Object.keys(data.shape), { metadata: fieldTable(Object.keys(metadata.shape)) }),
+export const payloadTable = fieldTable(Object.keys(readPayloadSchema.shape), {
+  data: fieldTable(Object.keys(readData.shape), {
+    metadata: fieldTable(Object.keys(metadataShape), {}, "absent unless an object"),
+  }),
 });
+
+function isDigits(value: unknown): value is Digits {
+  return typeof value === "string" || typeof value === "number" || value instanceof NumberText;
+}
 
 function objectOrNothing(value: unknown): unknown {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;

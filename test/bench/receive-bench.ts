@@ -24,7 +24,10 @@ export async function benchReceive(): Promise<Figure[]> {
     const ours: number[] = [];
     const byHand: number[] = [];
     const kysely: number[] = [];
-    const mirror = await createMirror({ store: sqlite(join(folder, "mirror.db")), webhook: { secrets: secret } });
+    const mirror = await createMirror({
+      store: sqlite(join(folder, "mirror.db")),
+      webhook: { secrets: secret },
+    });
     const hand = await openByHand(join(folder, "by-hand.db"));
     const each = await openKysely(join(folder, "kysely.db"));
     for (let round = 0; round < rounds; round++) {
@@ -110,7 +113,9 @@ async function openByHand(path: string) {
 
 async function openKysely(path: string) {
   const database = await openTables(path);
-  const db = new Kysely<Record<string, Record<string, unknown>>>({ dialect: new SqliteDialect({ database }) });
+  const db = new Kysely<Record<string, Record<string, unknown>>>({
+    dialect: new SqliteDialect({ database }),
+  });
   const writeOne = (writes: readonly RecordedWrite[]): Promise<void> =>
     db.transaction().execute(async (trx) => {
       for (const write of writes) await insertWith(trx, write);
@@ -134,7 +139,9 @@ async function insertWith(trx: AnyKysely, write: RecordedWrite): Promise<void> {
   await trx
     .insertInto(`escrow_${table}`)
     .values(row)
-    .onConflict((conflict) => (how === "insert" ? conflict.doNothing() : conflict.columns(key).doUpdateSet(row)))
+    .onConflict((conflict) =>
+      how === "insert" ? conflict.doNothing() : conflict.columns(key).doUpdateSet(row),
+    )
     .execute();
 }
 

@@ -241,12 +241,12 @@ describe("ids", () => {
   });
 
   it.each([
-    ["contractId", `"${"x".repeat(256)}"`, "expected at most 255 characters"],
-    ["contractId", "9".repeat(256), "expected at most 255 characters"],
-    ["contractId", "true", "expected a string or a number"],
-    ["contractId", "{}", "expected a string or a number"],
-    ["transactionId", "[]", "expected a string or a number"],
-    ["milestoneId", `"${"x".repeat(256)}"`, "expected at most 255 characters"],
+    ["contractId", `"${"x".repeat(256)}"`, "expected a string or a number of at most 255 characters"],
+    ["contractId", "9".repeat(256), "expected a string or a number of at most 255 characters"],
+    ["contractId", "true", "expected a string or a number of at most 255 characters"],
+    ["contractId", "{}", "expected a string or a number of at most 255 characters"],
+    ["transactionId", "[]", "expected a string or a number of at most 255 characters"],
+    ["milestoneId", `"${"x".repeat(256)}"`, "expected a string or a number of at most 255 characters"],
   ])("are not the payload's shape as %s: %.8s", (field, raw, expected) => {
     const body = `{"event":"e","data":{"${field}":${raw}}}`;
     expect(problemOf(body)).toBe(`invalid-payload: data.${field}: ${expected}`);
@@ -274,9 +274,12 @@ describe("the payload's shape", () => {
     [withRaw("previousStatus", "{}"), "data.previousStatus: expected a string"],
     [withRaw("currency", "false"), "data.currency: expected a string"],
     [withRaw("amount", "true"), "data.amount: expected a number or a decimal text"],
-    [withRaw("amount", `"1,5"`), "data.amount: expected a decimal"],
-    [withRaw("amount", `""`), "data.amount: expected a decimal"],
-    [withRaw("metadata", `{"milestoneId":{}}`), "data.metadata.milestoneId: expected a string or a number"],
+    [withRaw("amount", `"1,5"`), "data.amount: expected a number or a decimal text"],
+    [withRaw("amount", `""`), "data.amount: expected a number or a decimal text"],
+    [
+      withRaw("metadata", `{"milestoneId":{}}`),
+      "data.metadata.milestoneId: expected a string or a number of at most 255 characters",
+    ],
   ])("does not fit %.60s", (body, detail) => {
     expect(problemOf(body)).toBe(`invalid-payload: ${detail}`);
   });
