@@ -71,9 +71,12 @@ export function sandboxCommand(): Command {
 
 async function runSandbox(flags: Flags): Promise<void> {
   const sandbox = await createSandbox(toOptions(flags));
-  if (flags.fault !== undefined || flags.delay !== undefined) {
+  try {
     const delay = flags.delay === undefined ? {} : { delayMs: flags.delay };
     sandbox.faults.set({ ...flags.fault, ...delay }, { seed: flags.faultSeed ?? 1 });
+  } catch (error) {
+    await sandbox.close();
+    throw error;
   }
   process.stdout.write(await describe(sandbox, flags));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
