@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import { silentLogger, type Logger } from "../shared/logger.ts";
+import { silentLogger, unfailing, type Logger } from "../shared/logger.ts";
 import type { SecretsSource } from "../receiver/secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
@@ -74,7 +74,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
     webhook: { ...options.webhook, maxBodyBytes: webhook.maxBodyBytes, rotating: webhook.rotating },
     folding: fold,
     intake,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger === undefined ? silentLogger : unfailing(options.logger),
     clock: options.clock ?? systemClock,
   };
 }

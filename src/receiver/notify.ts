@@ -1,6 +1,6 @@
 /** The step *notify*: tells of what is committed, and of what was refused. It never changes an answer. */
 import type { AnomalyRecord } from "../domain/records.ts";
-import { isEscrowMirrorError } from "../shared/errors.ts";
+import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Committed } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
@@ -31,7 +31,7 @@ export function createNotify(logger: Logger): Notify {
     fault(step, error) {
       const code = isEscrowMirrorError(error) ? error.code : "internal-error";
       logger.error(
-        { step, code, error: nameOf(error) },
+        { step, code, error: nameOfError(error) },
         isEscrowMirrorError(error) ? error.message : "a step failed",
       );
       return undefined;
@@ -77,11 +77,4 @@ function tellDelivery(logger: Logger, { arrival, outcome, reason, webhookId }: C
 function tellAnomaly(logger: Logger, anomaly: AnomalyRecord): void {
   const { kind, contractId, milestoneId, webhookId, detail } = anomaly;
   logger.warn({ step: "transition", anomaly: kind, contractId, milestoneId, webhookId }, detail);
-}
-
-/** An error's kind and place of origin, not its message: a message may quote what was stored. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === "string" ? `${error.name} ${code}` : error.name;
 }

@@ -1,5 +1,6 @@
 /** The step *verify*: nothing is parsed or stored before the signature over the raw bytes holds (semantics §3). */
 import type { Clock } from "../shared/clock.ts";
+import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { createRateLimit, diagnoseMismatch } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier } from "../signature/verify.ts";
@@ -42,10 +43,7 @@ export function createVerify(parts: VerifyParts): (request: SignedRequest) => Pr
     try {
       return await secrets.reload();
     } catch (error) {
-      logger.error(
-        { step: "verify", error: messageOf(error) },
-        "webhook.secrets() failed; the old ones stay",
-      );
+      logger.error({ step: "verify", error: causeOf(error) }, "webhook.secrets() failed; the old ones stay");
       return false;
     }
   }
@@ -61,6 +59,7 @@ export function createVerify(parts: VerifyParts): (request: SignedRequest) => Pr
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : "not an Error";
+/** What an integrator's function throws may quote what it read. */
+function causeOf(error: unknown): string {
+  return isEscrowMirrorError(error) ? error.message : nameOfError(error);
 }

@@ -36,3 +36,10 @@ export function isEscrowMirrorError(error: unknown, ...codes: ErrorCode[]): erro
   if (!(error instanceof Error) || error.name !== "EscrowMirrorError") return false;
   return codes.length === 0 || codes.includes((error as EscrowMirrorError).code);
 }
+
+/** An error's kind, for logs. Not its message, unless it is ours: another's may quote a secret or what was stored. */
+export function nameOfError(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}

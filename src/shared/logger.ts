@@ -9,3 +9,15 @@ export interface Logger {
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The same logger, whose own faults stay its own: what can't be logged must not change an answer. */
+export function unfailing(logger: Logger): Logger {
+  const quietly = (level: keyof Logger) => (fields: LogFields, message: string) => {
+    try {
+      logger[level](fields, message);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+  return { debug: quietly("debug"), info: quietly("info"), warn: quietly("warn"), error: quietly("error") };
+}
