@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import * as fc from "fast-check";
 import { contractLife, type LifeConstraints } from "./contract-life.ts";
 import { completeDressing, plainDressing, wildDressing, type Dressing } from "./dressing.ts";
@@ -19,6 +20,8 @@ export interface SentEvent {
   readonly occurredAt: string;
   readonly dressing: Dressing;
   readonly body: string;
+  /** SHA-256 of the body, hex. */
+  readonly digest: string;
 }
 
 export interface HistoryConstraints extends LifeConstraints {
@@ -91,7 +94,7 @@ function sendOne(
   const payloadId = payloadIdOf(life, index);
   const createdAt = atTick(ticks + ticksPerSecond);
   const body = writeBody({ life, event, payloadId, occurredAt, createdAt, dressing });
-  return { event, payloadId, ticks, occurredAt, dressing, body };
+  return { event, payloadId, ticks, occurredAt, dressing, body, digest: hash("sha256", body, "hex") };
 }
 
 /** A GUID of the contract and the place in its story, the place scattered so that it does not sort like the story. */

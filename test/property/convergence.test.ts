@@ -1,34 +1,92 @@
 /** Semantics §1.4: the mirror is a pure function of the set of what was received. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
-import { arrangement, rearrange, schedule } from "../../src/testing/schedule.ts";
+import {
+  arrangement,
+  rearrange,
+  schedule,
+  type Arrangement,
+  type Schedule,
+} from "../../src/testing/schedule.ts";
 import { law } from "./law.ts";
 import { openReceiving, type Receiving } from "./receiving.ts";
-import { clearStore, foldedRows, mirroredRows, withinContracts } from "./rows.ts";
+import { attemptsByDigest, clearStore, foldedRows, mirroredRows, withinContracts } from "./rows.ts";
 
 const wild = fc.tuple(schedule({ manner: "wild", contractsMax: 2 }), arrangement());
+const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-laws-"));
 
 describe("wild histories", () => {
   let inSqlite: Receiving;
+  let inFile: Receiving;
   beforeAll(async () => {
     inSqlite = await openReceiving(sqlite(":memory:"));
+    inFile = await openReceiving(sqlite(join(folder, "laws.db")));
   });
-  afterAll(() => inSqlite.store.close());
+  afterAll(async () => {
+    await inSqlite.store.close();
+    await inFile.store.close();
+    rmSync(folder, { recursive: true });
+  });
 
   law(
     "any order, duplication and batch split gives equal rows in memory, in SQLite and in a plain fold",
-    0.4,
+    0.35,
     wild,
-    async ([first, otherwise]) => {
-      const inMemory = await openReceiving(createMemoryStore());
-      await clearStore(inSqlite.store);
-      await inMemory.deliver(first);
-      await inSqlite.deliver(rearrange(first, otherwise));
-      const rows = await mirroredRows(inMemory.store);
-      expect(await mirroredRows(inSqlite.store)).toEqual(rows);
-      expect(withinContracts(rows)).toEqual(foldedRows(first.distinct));
-    },
+    (arrivals) => checkConvergence(inSqlite, arrivals),
   );
+
+  law("the same holds in an SQLite file", 0.02, wild, (arrivals) => checkConvergence(inFile, arrivals));
+
+  law("a rebuild changes nothing", 0.08, wild, async ([first]) => {
+    await clearStore(inSqlite.store);
+    await inSqlite.deliver(first);
+    const before = await mirroredRows(inSqlite.store);
+    await inSqlite.rebuild();
+    expect(await mirroredRows(inSqlite.store)).toEqual(before);
+  });
+
+  law("what comes again changes nothing but the count of attempts", 0.1, wild, async ([first, again]) => {
+    const inMemory = await openReceiving(createMemoryStore());
+    await inMemory.deliver(first);
+    const before = await mirroredRows(inMemory.store);
+    const verdicts = await inMemory.deliver(rearrange(first, again));
+    expect(new Set(verdicts.map(({ outcome }) => outcome))).toEqual(setOf(verdicts.length, "duplicate"));
+    expect(await mirroredRows(inMemory.store)).toEqual(before);
+  });
 });
+
+async function checkConvergence(
+  other: Receiving,
+  [first, otherwise]: readonly [Schedule, Arrangement],
+): Promise<void> {
+  const second = rearrange(first, otherwise);
+  const inMemory = await openReceiving(createMemoryStore());
+  await clearStore(other.store);
+  await inMemory.deliver(first);
+  await other.deliver(second);
+  const rows = await mirroredRows(inMemory.store);
+  expect(await mirroredRows(other.store)).toEqual(rows);
+  expect(withinContracts(rows)).toEqual(foldedRows(first.distinct));
+  expect(await attemptsByDigest(inMemory.store)).toEqual(arrivalsByDigest(first));
+  expect(await attemptsByDigest(other.store)).toEqual(arrivalsByDigest(second));
+}
+
+/** How often each delivery came, whatever ids it came under. */
+function arrivalsByDigest({ batches }: Schedule): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { arrival } of batches.flat()) {
+    if (arrival.kind !== "event") continue;
+    const { digest } = arrival.sent;
+    counts.set(digest, (counts.get(digest) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function setOf<Value>(count: number, value: Value): Set<Value> {
+  return new Set(count === 0 ? [] : [value]);
+}

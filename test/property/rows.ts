@@ -1,5 +1,4 @@
 /** What a mirror holds, made comparable: without what tells only when and under which header things came. */
-import { hash } from "node:crypto";
 import { fold } from "../../src/domain/fold.ts";
 import type { FoldInput } from "../../src/domain/input.ts";
 import { compareText } from "../../src/domain/order.ts";
@@ -72,8 +71,14 @@ export function toFoldInput(arrival: ScheduledArrival): FoldInput {
   if (arrival.kind === "snapshot") return arrival;
   const parsed = parseEvent(Buffer.from(arrival.sent.body));
   if (!parsed.ok) throw new Error(`${parsed.error.reason}: ${parsed.error.detail}`);
-  const digest = hash("sha256", arrival.sent.body, "hex");
+  const { digest } = arrival.sent;
   return { kind: "event", digest, webhookId: digest, facts: parsed.value.facts };
+}
+
+/** How often each delivery is said to have come. */
+export async function attemptsByDigest(store: Store): Promise<Map<string, number>> {
+  const rows = await store.read((reader) => reader.find("deliveries"));
+  return new Map(rows.map(({ digest, attempts }) => [digest, attempts]));
 }
 
 /** Empties a store between two cases. */
