@@ -1,6 +1,6 @@
 import { keptBytes } from "./kept-body.ts";
-import { readStream, type NodeRequest } from "./node-stream.ts";
-import { createAnswer, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
+import { discard, leavesUnread, readStream, type NodeRequest } from "./node-stream.ts";
+import { createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
 import { readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
 
 export type { MirrorSource };
@@ -36,7 +36,10 @@ export function honoWebhook(mirror: MirrorSource): HonoHandler {
     const incoming = incomingOf(context);
     const headers = incoming?.rawHeaders ?? raw.headers;
     const readBody = (bytesMax: number) => readHonoBody(context, incoming, bytesMax);
-    return toResponse(await answer({ method: raw.method, headers, readBody, hint }));
+    const result = await answer({ method: raw.method, headers, readBody, hint });
+    // After it is returned, the answer is out of our hands: what must come first comes first.
+    if (incoming !== undefined && result !== gone && leavesUnread(incoming, result)) await discard(incoming);
+    return toResponse(result);
   };
 }
 

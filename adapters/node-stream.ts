@@ -11,8 +11,8 @@ export interface NodeRequest extends KeptBody {
   readonly complete?: boolean;
   readonly readableDidRead?: boolean;
   readonly destroyed?: boolean;
-  on(event: string, listener: (chunk: never) => void): unknown;
-  off(event: string, listener: (chunk: never) => void): unknown;
+  on(event: string, listener: (chunk: unknown) => void): unknown;
+  off(event: string, listener: (chunk: unknown) => void): unknown;
   pause(): unknown;
   resume(): unknown;
 }
@@ -71,8 +71,8 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
       stream.pause();
       resolve(Buffer.concat(chunks));
     };
-    const onData = (chunk: Uint8Array | string): void => {
-      const piece = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    const onData = (chunk: unknown): void => {
+      const piece = chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
       chunks.push(piece);
       bytes += piece.byteLength;
       if (bytes > bytesMax) finish();
@@ -90,21 +90,26 @@ export async function sendNode(req: NodeRequest, res: NodeResponse, result: Rece
   if (res.headersSent || res.destroyed === true) return;
   const { status, headers, body } = result;
   res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-  if (headers["connection"] === "close" && req.complete === false) {
+  if (leavesUnread(req, result)) {
     res.write(body);
     await discard(req);
     res.end();
   } else res.end(body);
 }
 
+/** Whether the connection ends on bytes that nobody will read. */
+export function leavesUnread(req: NodeRequest, { headers }: ReceiveResult): boolean {
+  return headers["connection"] === "close" && req.complete === false;
+}
+
 /** Long enough for what is on its way, short enough that nobody holds a connection by it. */
-const lingerMs = 500;
+export const lingerMs = 500;
 
 /**
  * Throws away what still comes, until the sender has stopped or `lingerMs` are over. A connection that is closed on
  * unread bytes is reset, and the sender would see that instead of the answer.
  */
-function discard(req: NodeRequest): Promise<void> {
+export function discard(req: NodeRequest): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, lingerMs);
     const stop = (): void => {

@@ -1,5 +1,6 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
 import type { ReceiveResult } from "../src/index.ts";
+import { lingerMs } from "./node-stream.ts";
 import { gone, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
@@ -15,10 +16,12 @@ export interface WebHeaders extends Iterable<[string, string]> {
 }
 
 export interface WebStream {
-  getReader(): {
-    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-    cancel(reason?: unknown): Promise<void>;
-  };
+  getReader(): WebReader;
+}
+
+export interface WebReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
 }
 
 /** Holds at most `bytesMax` and one chunk. */
@@ -29,21 +32,37 @@ export async function readWebBody(
   if (request.bodyUsed) return undefined;
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
   try {
-    while (bytes <= bytesMax) {
-      const { done, value } = await reader.read();
-      if (done || value === undefined) return Buffer.concat(chunks);
-      chunks.push(value);
-      bytes += value.byteLength;
-    }
+    return await readChunks(reader, bytesMax);
   } catch {
     return gone;
   }
-  // Not awaited: some runtimes resolve it only once the sender has stopped.
-  reader.cancel().catch(() => {});
+}
+
+async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes <= bytesMax) {
+    const { done, value } = await reader.read();
+    if (done || value === undefined) return Buffer.concat(chunks);
+    chunks.push(value);
+    bytes += value.byteLength;
+  }
+  await discardWeb(reader);
   return Buffer.concat(chunks);
+}
+
+/** As `discard` of node-stream.ts, but before the answer: what comes after it is the runtime's. */
+async function discardWeb(reader: WebReader): Promise<void> {
+  const deadline = performance.now() + lingerMs;
+  const stop = setTimeout(() => void cancel(reader), lingerMs);
+  while (performance.now() < deadline && !(await reader.read()).done);
+  clearTimeout(stop);
+  await cancel(reader);
+}
+
+async function cancel(reader: WebReader): Promise<void> {
+  await reader.cancel().catch(() => {});
 }
 
 /** Where the sender is gone, the runtime wants a response all the same; nobody reads it. */

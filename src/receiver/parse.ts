@@ -47,13 +47,15 @@ const idLengthMax = 255;
 
 /**
  * The id that the service gave this delivery. The header is unsigned: one that is repeated, too long or has control
- * characters is ignored, and so is one in the form of our own row ids.
+ * characters is ignored, and so is one in the form of our own row ids. Proxies and the Fetch API join repeated
+ * headers with ", ", so an id with that in it counts as repeated: every host gives one delivery the same id.
  */
 function headerId(headers: RequestHeaders, { idHeader }: ParseOptions): string | undefined {
   const values = headers.get(idHeader);
   const [id] = values ?? [];
   if (id === undefined || values?.length !== 1 || id.length > idLengthMax) return undefined;
-  return id.trim() === "" || id.startsWith("sha256:") || hasControl(id) ? undefined : id;
+  if (id.trim() === "" || id.includes(", ") || id.startsWith("sha256:")) return undefined;
+  return hasControl(id) ? undefined : id;
 }
 
 function hasControl(text: string): boolean {
