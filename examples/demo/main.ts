@@ -1,0 +1,73 @@
+/**
+ * The whole way in one go: an Express server with a mirror on an SQLite file, signed deliveries over HTTP, each sent
+ * twice and in shuffled order, and what the mirror knows in the end.
+ */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMirror } from "escrow-mirror";
+import { expressWebhook } from "escrow-mirror/express";
+import { sqlite } from "escrow-mirror/sqlite";
+import express from "express";
+import { printMirror } from "./print.ts";
+
+export interface Recorded {
+  readonly name: string;
+  readonly what: string;
+  readonly bodyBase64: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Runs the demo and gives back what each answer said, in the order of sending. */
+export async function runDemo(print: (line: string) => void): Promise<string[]> {
+  const { secret, deliveries } = readRecorded();
+  const folder = await mkdtemp(join(tmpdir(), "escrow-mirror-demo-"));
+  const mirror = await createMirror({
+    store: sqlite(join(folder, "escrow.db")),
+    webhook: { secrets: secret },
+  });
+  const server = express().all("/webhooks/escrow", expressWebhook(mirror)).listen(0, "127.0.0.1");
+  try {
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/escrow`;
+    print(`Express with a mirror on an SQLite file, listening on ${url}\n`);
+    const outcomes = await sendShuffled(url, [...deliveries, ...deliveries], print);
+    await printMirror(mirror, print);
+    return outcomes;
+  } finally {
+    server.close();
+    await mirror.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function readRecorded(): { secret: string; deliveries: Recorded[] } {
+  const file = new URL("../../test/fixtures/deliveries.json", import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8")) as { secret: string; deliveries: Recorded[] };
+}
+
+async function sendShuffled(
+  url: string,
+  deliveries: Recorded[],
+  print: (line: string) => void,
+): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const delivery of shuffle(deliveries)) {
+    const body = Buffer.from(delivery.bodyBase64, "base64");
+    const response = await fetch(url, { method: "POST", headers: delivery.headers, body });
+    const { outcome } = (await response.json()) as { outcome: string };
+    outcomes.push(outcome);
+    print(`  ${response.status} ${outcome.padEnd(11)} ${delivery.name.padEnd(9)} ${delivery.what}`);
+  }
+  return outcomes;
+}
+
+function shuffle<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,82 @@
+import Table from "cli-table3";
+import type { Mirror } from "escrow-mirror";
+
+type Print = (line: string) => void;
+
+/** What a mirror knows, for a person to read. */
+export async function printMirror(mirror: Mirror, print: Print): Promise<void> {
+  await printContracts(mirror, print);
+  await printRefunds(mirror, print);
+  await printHistory(mirror, "CNT-2604-00100002", print);
+  await printQuarantine(mirror, print);
+}
+
+async function printContracts(mirror: Mirror, print: Print): Promise<void> {
+  const { items } = await mirror.contracts.list();
+  print(`\nThe contracts, read from the local database: ${items.length}`);
+  const rows = items.map(({ contractId, status, statusSince, previousStatus, reference }) => [
+    contractId,
+    status,
+    statusSince,
+    previousStatus ?? "",
+    reference ?? "",
+  ]);
+  print(toTable(["contract", "status", "since", "before", "reference"], rows));
+}
+
+async function printRefunds(mirror: Mirror, print: Print): Promise<void> {
+  const { items } = await mirror.refunds.list();
+  print("\nThe refunds, their two webhooks paired by transactionId");
+  const rows = items.map(
+    ({ refundId, contractId, milestoneId, amountMinor, currency, initiatedAt, succeededAt }) => [
+      refundId,
+      milestoneId === null ? contractId : `${contractId}, milestone ${milestoneId}`,
+      amountMinor === null ? "" : `${toAmount(amountMinor)} ${currency}`,
+      initiatedAt ?? "not heard of",
+      succeededAt ?? "not yet",
+    ],
+  );
+  print(toTable(["refund", "of", "amount", "initiated", "succeeded"], rows));
+}
+
+async function printHistory(mirror: Mirror, contractId: string, print: Print): Promise<void> {
+  print(`\nThe history of ${contractId}, in the order of the events and not of their arrival`);
+  const rows = (await mirror.contracts.history(contractId)).map((step) => [
+    step.occurredAt ?? "",
+    step.event,
+    step.milestoneId === null ? "contract" : `milestone ${step.milestoneId}`,
+    `${step.from ?? "(new)"} → ${step.to}${step.moved ? "" : " (no move)"}`,
+    step.anomaly ?? "",
+  ]);
+  print(toTable(["at", "event", "of", "transition", "anomaly"], rows));
+}
+
+async function printQuarantine(mirror: Mirror, print: Print): Promise<void> {
+  const { items } = await mirror.quarantine.list();
+  print(`\nQuarantined, which is authentic and stored but not applied: ${items.length}`);
+  const rows = items.map(({ webhookId, reason, attempts }) => [
+    webhookId,
+    explanations[reason ?? ""] ?? reason ?? "",
+    `${attempts} times`,
+  ]);
+  print(toTable(["delivery", "why", "came"], rows));
+  print(
+    '\nA "gap" says that events before that one have not come: this recording begins in the middle of its contracts.',
+  );
+}
+
+const explanations: Record<string, string> = {
+  "not-utf8": "not-utf8: a byte of the body is not UTF-8",
+  "not-json": "not-json: the body is not JSON",
+  "ambiguous-field": "ambiguous-field: one key stands twice, with two values",
+};
+
+function toAmount(minor: number): string {
+  return `${Math.trunc(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;
+}
+
+function toTable(head: string[], rows: string[][]): string {
+  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  table.push(...rows);
+  return table.toString();
+}

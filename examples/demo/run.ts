@@ -1,0 +1,3 @@
+import { runDemo } from "./main.ts";
+
+await runDemo((line) => console.log(line));

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const source = new URL("../../src/", import.meta.url).pathname;
+const below = ["shared", "signature", "events", "domain", "store", "receiver", "queries"];
+
+/** What the files of a folder may import, as `src/README.md` says. */
+function readMap(): Map<string, string[]> {
+  const rows = [
+    ...readFileSync(join(source, "README.md"), "utf8").matchAll(/^\| `(\w+)` *\|[^|]*\| ([^|]*?) *\|$/gm),
+  ];
+  return new Map(
+    rows.map(([, folder = "", may = ""]) => {
+      const named = [...may.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+      return [folder, may.includes("all of the above") ? [...below, "mirror", "testing", "sandbox"] : named];
+    }),
+  );
+}
+
+/** The folders of `src` that a file imports from. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(source, file), "utf8");
+  const paths = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, path = ""]) => path);
+  return paths.map(
+    (path) =>
+      normalize(join(dirname(file), path))
+        .split("/")[0]
+        ?.replace(/\.ts$/, "") ?? "",
+  );
+}
+
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".ts"),
+);
+const folders = [
+  ...new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0] ?? "")),
+];
+
+describe("the map in src/README.md", () => {
+  it("names every folder, and no other", () => {
+    expect([...readMap().keys()].sort()).toEqual(folders.sort());
+  });
+
+  it.each(folders)("lets %s import only what it says", (folder) => {
+    const may = [folder, ...(readMap().get(folder) ?? [])];
+    const own = files.filter((file) => file.startsWith(`${folder}/`));
+    const wrong = own.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => !may.includes(imported))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("a migration", () => {
+  it("imports nothing, so that later code can't change what it did", () => {
+    const migrations = files.filter((file) => file.startsWith("store/migrations/"));
+    expect(migrations.length).toBeGreaterThan(0);
+    for (const file of migrations) expect(readFileSync(join(source, file), "utf8")).not.toMatch(/^import /m);
+  });
+});
