@@ -2,6 +2,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
 import type { Condition, FieldOf, Query, Store, StoreReader, StoreTransaction } from "./store.ts";
 import { tables, type TableName, type Tables } from "./tables.ts";
+import { encodeText } from "./text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -92,10 +93,14 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return counts;
     },
 
-    async lookup<Name extends TableName>(table: Name, field: FieldOf<Name>, values: readonly string[]) {
-      return rowsOf(table).filter((row) =>
-        values.includes(row[field] as string),
-      ) as unknown as Tables[Name][];
+    async lookup<Name extends TableName>(
+      table: Name,
+      field: FieldOf<Name>,
+      values: readonly string[],
+      without?: readonly FieldOf<Name>[],
+    ) {
+      const rows = rowsOf(table).filter((row) => values.includes(row[field] as string));
+      return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 
     async insert(table, rows) {
@@ -200,8 +205,8 @@ function byFields(fields: readonly string[], descending: boolean): (a: Row, b: R
   };
 }
 
-/** Text as SQL's binary collations compare it: by its UTF-8 bytes. */
+/** Text as SQL's binary collations compare it: by the UTF-8 bytes that are written of it. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+  return Buffer.compare(Buffer.from(encodeText(String(a))), Buffer.from(encodeText(String(b))));
 }
