@@ -79,7 +79,7 @@ function runEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[]
 }
 
 function unavailable(error: unknown): EscrowMirrorError {
-  const code = sqliteCode(error) || "closed";
+  const code = sqliteCode(error) || (isMissingFolder(error) ? "the file's folder does not exist" : "closed");
   return new EscrowMirrorError("store-unavailable", `SQLite can't be used now (${code}): try again`, {
     cause: error,
   });
@@ -90,7 +90,14 @@ const storeFaults =
 
 function isStoreFault(error: unknown): boolean {
   if (storeFaults.test(sqliteCode(error))) return true;
-  return error instanceof TypeError && /connection is (not open|busy)/.test(error.message);
+  return (
+    isMissingFolder(error) ||
+    (error instanceof TypeError && /connection is (not open|busy)/.test(error.message))
+  );
+}
+
+function isMissingFolder(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith("Cannot open database because the directory");
 }
 
 function sqliteCode(error: unknown): string {

@@ -1,0 +1,36 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams;
+  /** The next line that it prints; fails with what it wrote to stderr when it ends before. */
+  line(): Promise<string>;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  /** What it wrote to stderr so far. */
+  errors(): string;
+}
+
+/** Starts one of the scripts in `children/`. */
+export function startChild(script: string, ...values: string[]): Child {
+  const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", path, ...values], { stdio: "pipe" });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<number | string>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  });
+  return {
+    process: child,
+    ended,
+    errors: () => errors,
+    line: async () => {
+      const next = await lines.next();
+      if (next.done !== true) return next.value;
+      await ended;
+      throw new Error(`${script} ended early: ${errors}`);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { delivery } from "../../support/delivery.ts";
+import { openMirror, temporaryFile } from "../../support/mirror.ts";
+
+describe("sqlite()", () => {
+  it("writes durably: a WAL file, and every commit on the disk before it returns", async () => {
+    const file = temporaryFile();
+    await openMirror({ store: sqlite(file) });
+    const beside = new Database(file);
+    expect(beside.pragma("journal_mode", { simple: true })).toBe("wal");
+    beside.close();
+    const lent = new Database(":memory:");
+    await openMirror({ store: sqlite({ database: lent }) });
+    expect(lent.pragma("synchronous", { simple: true })).toBe(2);
+  });
+
+  it("keeps what it holds over a restart", async () => {
+    const file = temporaryFile();
+    const before = await openMirror({ store: sqlite(file) });
+    await before.receive(delivery("contract.created", { id: "e", seconds: 0 }));
+    await before.close();
+    const after = await openMirror({ store: sqlite(file) });
+    expect(await after.contracts.get("CNT-1")).toMatchObject({ status: "pending" });
+    expect((await after.receive(delivery("contract.created", { id: "e", seconds: 0 }))).outcome).toBe(
+      "duplicate",
+    );
+  });
+
+  it("leaves a lent handle in memory open, and uses it for itself alone while it works", async () => {
+    const lent = new Database(":memory:");
+    const mirror = await openMirror({ store: sqlite({ database: lent }) });
+    await mirror.receive(delivery("contract.created"));
+    await mirror.close();
+    expect(lent.prepare("select count(*) from escrow_contracts").pluck().get()).toBe(1);
+    lent.close();
+  });
+
+  it("answers 503 while the owner of a lent handle is inside a transaction of its own", async () => {
+    const lent = new Database(":memory:");
+    const mirror = await openMirror({ store: sqlite({ database: lent }) });
+    lent.exec("begin");
+    expect(await mirror.receive(delivery("contract.created"))).toMatchObject({
+      status: 503,
+      reason: "store-unavailable",
+    });
+    lent.exec("commit");
+    expect((await mirror.receive(delivery("contract.created"))).outcome).toBe("applied");
+  });
+
+  it("opens connections of its own beside a lent handle on a file", async () => {
+    const lent = new Database(temporaryFile());
+    const mirror = await openMirror({ store: sqlite({ database: lent }) });
+    lent.exec("begin");
+    expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
+    lent.exec("rollback");
+    await mirror.close();
+    expect(lent.open).toBe(true);
+    expect(lent.prepare("select count(*) from escrow_contracts").pluck().get()).toBe(1);
+    lent.close();
+  });
+
+  it.each([
+    ["an empty path", ""],
+    ["a blank path", " "],
+    ["no path", { path: 7 as unknown as string }],
+  ])("refuses %s", (_, target) => {
+    expect(() => sqlite(target)).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
+  });
+
+  it.each(["a-b", "a b", 'x"; drop table y; --', "x".repeat(41)])("refuses the prefix %j", (prefix) => {
+    expect(() => sqlite(":memory:", { prefix })).toThrow(
+      expect.objectContaining({ code: "invalid-configuration" }),
+    );
+  });
+
+  it("says store-unavailable of a folder that does not exist, and of a file that is no database", async () => {
+    const missing = openMirror({ store: sqlite(`${dirname(temporaryFile())}/none/escrow.db`) });
+    await expect(missing).rejects.toMatchObject({ code: "store-unavailable" });
+    const file = temporaryFile();
+    writeFileSync(file, "this is no database, and long enough to be read as a header of one".repeat(100));
+    await expect(openMirror({ store: sqlite(file) })).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+
+  it("is not usable before it is opened", async () => {
+    const store = sqlite(":memory:");
+    await expect(store.read(async () => 1)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect(() => store.db).toThrow(expect.objectContaining({ code: "store-unavailable" }));
+  });
+});
+
+describe("mirror.db", () => {
+  it("reads the tables by their names without the prefix", async () => {
+    const mirror = await openMirror({ store: sqlite(temporaryFile(), { prefix: "shop_" }) });
+    await mirror.receive(delivery("contract.created", { seconds: 0, amount: 12.5 }));
+    const rows = await mirror.db
+      .selectFrom("contracts")
+      .leftJoin("transitions", "transitions.contract_id", "contracts.contract_id")
+      .select(["contracts.status", "contracts.amount_minor", "transitions.to_status"])
+      .execute();
+    expect(rows).toEqual([{ status: "pending", amount_minor: 1250, to_status: "pending" }]);
+  });
+
+  it("can't write", async () => {
+    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
+    await expect(mirror.db.deleteFrom("contracts").execute()).rejects.toThrow(/readonly/);
+  });
+
+  it("sees nothing that is not committed, and a transaction of it holds up no delivery", async () => {
+    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
+    await mirror.receive(delivery("contract.created", { contractId: "A" }));
+    const counts = await mirror.db.transaction().execute(async (trx) => {
+      const count = () => trx.selectFrom("contracts").select("contract_id").execute();
+      const before = await count();
+      expect((await mirror.receive(delivery("contract.created", { contractId: "B" }))).status).toBe(200);
+      return [before.length, (await count()).length];
+    });
+    expect(counts).toEqual([1, 1]);
+  });
+
+  it("is not there on a store in memory", async () => {
+    const mirror = await openMirror();
+    expect(() => mirror.db).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
+  });
+});
