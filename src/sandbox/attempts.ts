@@ -93,16 +93,16 @@ export function toAttempt(
 }
 
 /** §6.5: failed *deliveries* in a row disable the subscription; one that arrives starts the count anew. */
-export function countOutcome(world: World, subscriptionId: string, delivery: DeliveryRecord): void {
+export function countAttempt(world: World, subscriptionId: string, delivery: DeliveryRecord): void {
   const subscription = world.state.subscriptions.get(delivery.business);
   if (subscription?.id !== subscriptionId) return;
   if (delivery.state === "delivered") {
     subscription.consecutiveFailures = 0;
     subscription.lastSuccessAt = world.stamp();
   } else {
-    subscription.consecutiveFailures++;
     subscription.lastFailureAt = world.stamp();
-    if (subscription.consecutiveFailures >= world.settings.disableAfter) subscription.isActive = false;
   }
+  if (delivery.state === "failed") subscription.consecutiveFailures++;
+  if (subscription.consecutiveFailures >= world.settings.disableAfter) subscription.isActive = false;
   world.state.saveSubscription(subscription);
 }

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 
 import type { Timeline } from "./clock.ts";
-import { bookAttempt, countOutcome, judge, signRequest, toAttempt } from "./attempts.ts";
+import { bookAttempt, countAttempt, judge, signRequest, toAttempt } from "./attempts.ts";
 import { HeldBack } from "./held-back.ts";
 import type { DeliveryRecord, SubscriptionRecord } from "./records.ts";
 import { Schedule } from "./schedule.ts";
@@ -336,9 +336,8 @@ export class DeliveryEngine implements Timeline {
     else {
       this.#scheduleAt(clock.now() + waitMs, "retry", delivery);
       this.#world.state.saveDelivery(delivery);
-      return;
     }
-    countOutcome(this.#world, subscription.id, delivery);
+    countAttempt(this.#world, subscription.id, delivery);
   }
 
   #finish(delivery: DeliveryRecord, state: "delivered" | "failed", reason: string | null): void {

@@ -97,10 +97,10 @@ export function faultsCard({ faults }: World): Markup {
   const now = faults.get();
   const counts = faults.counts();
   const [least, most] = now.delayMs ?? [];
-  return html`<div class="card" id="faults">
+  return html`<div class="card wide" id="faults">
     <h3>Faults</h3>
     <form method="post" action="/_sandbox/faults">
-      <div class="row">
+      <div class="fields">
         ${shares.map(([name, label]) =>
           numberField(name, `${label} (0–1), ${counts[name]} so far`, now[name], "0.01", "1"),
         )}

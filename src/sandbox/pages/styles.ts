@@ -17,12 +17,11 @@ button:hover { background: var(--good-back); }
 button.primary { background: var(--accent); color: var(--on-accent); } button.primary:hover { filter: brightness(1.1); }
 :focus-visible { outline: 3px solid #d97706; outline-offset: 2px; }
 input, select { font: inherit; padding: .4rem .55rem; border: 1px solid var(--soft); border-radius: .4rem;
-  background: var(--paper); color: var(--ink); min-height: 2.4rem; }
+  background: var(--paper); color: var(--ink); min-height: 2.4rem; max-width: 100%; }
 .soft { color: var(--soft); } .ltr { direction: ltr; unicode-bidi: isolate; }
 .notice { border-radius: .5rem; padding: .7rem 1rem; margin: 1rem 0; border: 1px solid var(--line); }
 .notice.warn { background: var(--warn-back); color: var(--warn); border-color: currentColor; }
 .notice.good { background: var(--good-back); color: var(--good); border-color: currentColor; }
-@media (prefers-reduced-motion: no-preference) { button { transition: background .15s; } }
 `;
 
 export const checkoutStyles = `${shared}
@@ -53,7 +52,7 @@ form.row { display: inline-flex; }
 .scroll { overflow-x: auto; } table { width: 100%; border-collapse: collapse; margin-block-start: .6rem; }
 th, td { text-align: start; padding: .4rem .6rem .4rem 0; border-block-end: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; font-size: .9rem; }
-td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.number, th.number { text-align: end; padding-inline-end: 1.5rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .badge { display: inline-block; padding: .05rem .6rem; border-radius: 1rem; background: var(--code); font-size: .9rem;
   font-weight: 600; white-space: nowrap; }
 .badge.good { background: var(--good-back); color: var(--good); } .badge.warn { background: var(--warn-back); color: var(--warn); }
@@ -62,7 +61,9 @@ code { background: var(--code); padding: .05rem .3rem; border-radius: .25rem; ov
 pre { background: var(--code); padding: .7rem; border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; }
 summary { cursor: pointer; padding: .25rem 0; } details details { margin-inline-start: 1rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: .5rem 0; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-label.field { display: grid; gap: .15rem; font-size: .9rem; color: var(--soft); } label.field input { width: 7.5rem; }
+.fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .7rem 1rem; margin: .6rem 0; }
+label.field { display: grid; gap: .15rem; font-size: .9rem; color: var(--soft); align-content: end; } label.field input { width: 100%; }
+.grid .wide { grid-column: 1 / -1; } .delivery h3 { margin-block-start: .6rem; }
 .delivery { border-block-end: 1px solid var(--line); padding: .35rem 0; } .delivery > summary { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; }
 .delivery > summary::before { content: "▸"; } .delivery[open] > summary::before { content: "▾"; }
 td button, .delivery button, .small button { padding: .15rem .6rem; min-height: 1.9rem; font-size: .9rem; }
