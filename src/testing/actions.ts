@@ -6,7 +6,10 @@ import { refundActions, waysBackFromRefund } from "./refund-actions.ts";
 import { tell, type Service, type Telling } from "./service.ts";
 
 /** One thing that may happen; running it records it. */
-export type Action = () => void;
+export interface Action {
+  readonly event: string;
+  run(): void;
+}
 
 /** Everything that may happen now, the plainest first. */
 export function actionsOf(service: Service): Action[] {
@@ -27,33 +30,33 @@ export interface ToldRow {
   readonly to: string;
 }
 
-/** The rows that lead on from `status`, those behind a step that no webhook tells of included. */
-export function toldRows(machine: Machine, status: string | null): ToldRow[] {
-  return machine.transitions
-    .filter(({ from }) => from === status)
-    .flatMap((row): ToldRow[] =>
-      row.event === null
-        ? machine.transitions.filter(({ from }) => from === row.to).flatMap(toToldRow)
-        : toToldRow(row),
-    );
-}
-
-function toToldRow({ from, event, to }: Machine["transitions"][number]): ToldRow[] {
-  return event === null ? [] : [{ from, event, to }];
+/** The rows that lead on from `status`; after them, those behind a step that no webhook tells of. */
+export function toldRows({ transitions }: Machine, status: string | null): ToldRow[] {
+  const rows = transitions.filter(({ from }) => from === status);
+  const silent = rows.filter(({ event }) => event === null).map(({ to }) => to);
+  const behind = transitions.filter(({ from }) => from !== null && silent.includes(from));
+  return [...rows, ...behind].flatMap(({ from, event, to }) => (event === null ? [] : [{ from, event, to }]));
 }
 
 function contractActions(service: Service): Action[] {
   return toldRows(contractMachine, service.status)
     .filter(({ event }) => !isRefundEvent(event))
-    .map((row) => () => tell(service, { ...row, about: null, ...detailsOf(service, row, null) }));
+    .map((row) => toAction(service, row, null));
 }
 
 function milestoneActions(service: Service): Action[] {
   return [...service.milestones].flatMap(([about, status]) =>
     toldRows(milestoneMachine, status)
       .filter(({ event }) => !isRefundEvent(event))
-      .map((row) => () => tell(service, { ...row, about, ...detailsOf(service, row, about) })),
+      .map((row) => toAction(service, row, about)),
   );
+}
+
+function toAction(service: Service, row: ToldRow, about: string | null): Action {
+  return {
+    event: row.event,
+    run: () => tell(service, { ...row, about, ...detailsOf(service, row, about) }),
+  };
 }
 
 function isRefundEvent(event: string): boolean {
@@ -96,7 +99,7 @@ function partOf(amountMinor: number, count: number): number {
 function waysBack(service: Service): Action[] {
   const settled = (about: string | null, from: string): Action => {
     const event = about === null ? "contract.dispute-settled" : "milestone.dispute-settled";
-    return () => tell(service, { event, about, from, to: "Escrow" });
+    return { event, run: () => tell(service, { event, about, from, to: "Escrow" }) };
   };
   const disputed = [...service.milestones].filter(([, status]) => status === "Disputed");
   return [
@@ -109,7 +112,8 @@ function waysBack(service: Service): Action[] {
 function remarks(service: Service): Action[] {
   const { status, plan } = service;
   if (plan.edition !== "earlier" || status !== "Escrow") return [];
-  return ["contract.delivered", "contract.received"].map(
-    (event) => () => tell(service, { event, about: null, from: status, to: status }),
-  );
+  return ["contract.delivered", "contract.received"].map((event) => ({
+    event,
+    run: () => tell(service, { event, about: null, from: status, to: status }),
+  }));
 }

@@ -10,7 +10,7 @@ export interface Dressing {
   /** `offset` is the same instant elsewhere; `created-only` leaves `data.timestamp` out; `none` has no time at all. */
   readonly time: "zulu" | "offset" | "no-zone" | "created-only" | "none";
   readonly ids: "text" | "number";
-  readonly milestone: "data" | "metadata" | "both";
+  readonly milestone: "data" | "metadata" | "both" | "missing";
   /** `600.00`, `600`, `6e2`, `"600.00"`, digits below a halala, out of range. */
   readonly amount: "decimals" | "short" | "exponent" | "text" | "too-precise" | "too-large";
   readonly reference: "data" | "metadata" | "missing";
@@ -39,6 +39,7 @@ export function completeDressing(): fc.Arbitrary<Dressing> {
     amount: ["decimals", "short", "exponent", "text"],
     reference: ["data", "metadata"],
     currency: ["SAR", "sar", "missing"],
+    milestone: ["both", "data", "metadata"],
   });
 }
 
@@ -50,10 +51,11 @@ export function wildDressing(): fc.Arbitrary<Dressing> {
     amount: ["decimals", "short", "exponent", "text", "too-precise", "too-large"],
     reference: ["data", "metadata", "missing"],
     currency: ["SAR", "SAR", "sar", "USD", "missing"],
+    milestone: ["both", "data", "metadata", "both", "data", "missing"],
   });
 }
 
-type Varying = "status" | "time" | "amount" | "reference" | "currency";
+type Varying = "status" | "time" | "amount" | "reference" | "currency" | "milestone";
 
 function dressing(varying: { readonly [Part in Varying]: Dressing[Part][] }): fc.Arbitrary<Dressing> {
   return fc.record({
@@ -63,7 +65,7 @@ function dressing(varying: { readonly [Part in Varying]: Dressing[Part][] }): fc
     previousStatus: fc.constantFrom("sent", "sent", "missing"),
     time: fc.constantFrom(...varying.time),
     ids: fc.constantFrom("text", "number"),
-    milestone: fc.constantFrom("both", "data", "metadata"),
+    milestone: fc.constantFrom(...varying.milestone),
     amount: fc.constantFrom(...varying.amount),
     reference: fc.constantFrom(...varying.reference),
     currency: fc.constantFrom(...varying.currency),

@@ -33,14 +33,13 @@ export interface HistoryConstraints extends LifeConstraints {
 }
 
 /** Histories: lives with the events that the service would send for them. They shrink to plain events, a minute apart. */
-export function history({ manner = "complete", stepsMax }: HistoryConstraints = {}): fc.Arbitrary<History> {
-  const complete = manner === "complete";
-  const lived = contractLife(stepsMax === undefined ? {} : { stepsMax });
+export function history(constraints: HistoryConstraints = {}): fc.Arbitrary<History> {
+  const complete = constraints.manner !== "wild";
   const dressings = fc.array(complete ? completeDressing() : wildDressing(), { maxLength: 16, size: "max" });
   const gaps = fc.array(complete ? gapTicks() : fc.oneof(fc.constant(0), gapTicks()), listOf16);
   const shifts = complete ? fc.constant([]) : fc.array(shiftTicks(), listOf16);
   return fc
-    .tuple(lived, dressings, gaps, shifts)
+    .tuple(contractLife(constraints), dressings, gaps, shifts)
     .map(([life, ...style]) => ({ life, sent: send(life, ...style, complete) }));
 }
 

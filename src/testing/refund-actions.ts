@@ -1,8 +1,7 @@
 /** A contract's or a milestone's refund: begun, settled, given up, in both editions of the service (§4.4, supplement). */
+import type { Action } from "./actions.ts";
 import type { LifeMove, TrueRefund } from "./life.ts";
 import { tell, type Service, type Telling } from "./service.ts";
-
-type Action = () => void;
 
 /** What may be begun or settled now. One refund is under way at a time. */
 export function refundActions(service: Service): Action[] {
@@ -11,9 +10,10 @@ export function refundActions(service: Service): Action[] {
 
 /** The bank refuses, or a contract goes on after a milestone's refund cancelled it: ways back that the machines lack. */
 export function waysBackFromRefund(service: Service): Action[] {
-  if (service.active !== undefined) return [() => giveUp(service)];
+  if (service.active !== undefined)
+    return [{ event: "contract.refund-given-up", run: () => giveUp(service) }];
   if (service.status !== "Cancelled" || !service.cancelledByMilestone) return [];
-  return [() => resume(service)];
+  return [{ event: "contract.resumed", run: () => resume(service) }];
 }
 
 interface Beginning {
@@ -29,14 +29,17 @@ function beginnings(service: Service): Action[] {
   const whole = plan.edition === "earlier" || milestones.size === 0 ? [null] : [];
   const kinds: Beginning["kind"][] = plan.edition === "earlier" ? ["full", "partial"] : ["full"];
   return [...whole, ...ready].flatMap((milestoneId) =>
-    kinds.map((kind) => () => begin(service, { kind, milestoneId }, status)),
+    kinds.map((kind) => ({
+      event: `refund.${kind}-initiated`,
+      run: () => begin(service, { kind, milestoneId }, status),
+    })),
   );
 }
 
 function begin(service: Service, { kind, milestoneId }: Beginning, status: string): void {
   const { plan, refunds } = service;
   const refund: TrueRefund = {
-    refundId: `${plan.refundBase}${String(refunds.length + 1).padStart(3, "0")}`,
+    refundId: `${plan.refundBase ?? plan.number}${String(refunds.length + 1).padStart(3, "0")}`,
     milestoneId,
     scope: milestoneId === null ? "contract" : "milestone",
     kind,
@@ -57,19 +60,18 @@ function settlements(service: Service): Action[] {
   const refund = activeRefund(service);
   if (refund === undefined) return [];
   const ends = refund.scope === "milestone" ? [endOf(service)] : endsOf(refund);
-  const settled = ends.map((end) => () => settle(service, end));
+  const event = `refund.${refund.kind}-succeeded`;
+  const settled = ends.map((end) => ({ event, run: () => settle(service, end) }));
   if (refund.scope === "milestone" || refund.kind === "partial") return settled;
   return [
     ...settled,
-    () => {
-      settle(service, "Refunded");
-      tellTwin(service);
-    },
-    () => {
-      tellTwin(service);
-      settle(service, "Refunded");
-    },
+    { event, run: () => settleWith(service, settle, tellTwin) },
+    { event, run: () => settleWith(service, tellTwin, settle) },
   ];
+}
+
+function settleWith(service: Service, ...tellings: readonly ((service: Service) => void)[]): void {
+  for (const telling of tellings) telling(service);
 }
 
 function endsOf({ kind }: TrueRefund): string[] {
@@ -83,7 +85,7 @@ function endOf(service: Service): string {
   return inWork > 1 ? (service.active?.statusBefore ?? "Escrow") : "Refunded";
 }
 
-function settle(service: Service, end: string): void {
+function settle(service: Service, end = "Refunded"): void {
   const refund = activeRefund(service);
   if (refund === undefined || service.active === undefined) return;
   service.refunds[service.active.refund] = {

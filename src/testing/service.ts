@@ -18,8 +18,8 @@ export interface LifePlan {
   readonly edition: Edition;
   /** Tells this contract from others: it is in every id that is this contract's own. */
   readonly number: number;
-  /** What refund ids begin with; contracts of one base share refund ids. */
-  readonly refundBase: number;
+  /** What refund ids begin with, else `number`; contracts of one base share refund ids. */
+  readonly refundBase: number | undefined;
   readonly milestoneIds: readonly string[];
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;

@@ -58,11 +58,13 @@ function metadataOf(life: ContractLife, event: LifeEvent, dressing: Dressing): F
 
 /** The earlier edition names a refund's milestone in the metadata alone (supplement). */
 function namesMilestoneInData(event: LifeEvent, { milestone }: Dressing): boolean {
-  return event.milestoneId !== null && !event.milestoneInMetadata && milestone !== "metadata";
+  if (event.milestoneId === null || event.milestoneInMetadata) return false;
+  return milestone === "data" || milestone === "both";
 }
 
 function namesMilestoneInMetadata(event: LifeEvent, { milestone }: Dressing): boolean {
-  return event.milestoneId !== null && (event.milestoneInMetadata || milestone !== "data");
+  if (event.milestoneId === null || milestone === "missing") return false;
+  return event.milestoneInMetadata || milestone !== "data";
 }
 
 function writesPrevious({ previousStatus }: LifeEvent, dressing: Dressing): boolean {

@@ -1,0 +1,99 @@
+/** Receiving processes: built once, started on a database file, posted to, killed. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "tsup";
+
+export const secret = "whsec_simulation";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(here, "../../node_modules");
+
+/** Bundles the child, so that a start costs little; `remove` takes the bundle away. */
+export async function buildChild(): Promise<{ readonly path: string; remove(): void }> {
+  // Inside node_modules, where the bundle finds the packages that it leaves out.
+  const folder = mkdtempSync(join(modules, ".escrow-mirror-simulation-"));
+  await build({
+    config: false,
+    entry: [join(here, "child.ts")],
+    format: "esm",
+    target: "node20",
+    outDir: folder,
+    outExtension: () => ({ js: ".mjs" }),
+    external: ["better-sqlite3", "kysely"],
+    silent: true,
+  });
+  return {
+    path: join(folder, "child.mjs"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export interface Delivery {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What came back; `undefined` when the connection broke. */
+export interface Answer {
+  readonly status: number;
+  readonly outcome: string;
+}
+
+export interface Receiver {
+  post(delivery: Delivery): Promise<Answer | undefined>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts a receiving process on `database` and waits until it listens. */
+export async function startReceiver(bundle: string, database: string): Promise<Receiver> {
+  const child = spawn(process.execPath, [bundle, database, secret], { stdio: ["ignore", "pipe", "inherit"] });
+  const port = await portOf(child);
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  return {
+    post: (delivery) => post(agent, port, delivery),
+    kill: async () => {
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+      agent.destroy();
+    },
+  };
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new Error("the receiving process has no output");
+  for await (const line of createInterface(child.stdout)) return Number(line);
+  throw new Error("the receiving process ended before it listened");
+}
+
+function post(agent: Agent, port: number, { headers, body }: Delivery): Promise<Answer | undefined> {
+  return new Promise((resolve) => {
+    const length = { "Content-Length": Buffer.byteLength(body) };
+    const options = { agent, port, host: "127.0.0.1", method: "POST", headers: { ...headers, ...length } };
+    const sent = request(options, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve(toAnswer(response.statusCode ?? 0, text)));
+      response.on("error", () => resolve(undefined));
+    });
+    sent.on("error", () => resolve(undefined));
+    sent.end(body);
+  });
+}
+
+function toAnswer(status: number, text: string): Answer | undefined {
+  try {
+    const { outcome } = JSON.parse(text) as { outcome: string };
+    return { status, outcome };
+  } catch {
+    // The answer was cut off: it is none.
+    return undefined;
+  }
+}
