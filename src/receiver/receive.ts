@@ -43,10 +43,17 @@ export interface Receiver {
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { store, verify, proof, notify, clock, parsing, folding } = parts;
   const intake = createIntake<Arrival, Verdict>(commit, parts.intake);
+  const inFlight = new Set<Promise<ReceiveResult>>();
   let closed = false;
   let failuresInARow = 0;
 
-  async function receive(raw: ReceiveRequest): Promise<ReceiveResult> {
+  function receive(raw: ReceiveRequest): Promise<ReceiveResult> {
+    const answering = answer(raw).finally(() => inFlight.delete(answering));
+    inFlight.add(answering);
+    return answering;
+  }
+
+  async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
     try {
       return respond(await take(raw));
     } catch (error) {
@@ -141,6 +148,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     isFull: () => intake.size >= parts.intake.itemsMax,
     close: async () => {
       closed = true;
+      // What is still being verified was taken in before: it is committed too.
+      await Promise.all(inFlight);
       await intake.close();
     },
   };

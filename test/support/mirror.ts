@@ -82,3 +82,8 @@ export const storeKinds: readonly (readonly [string, () => Store])[] = [
 export async function settle(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** The same store with transactions of another's making, for faults and waiting. */
+export function withTransactions(inner: Store, transaction: Store["transaction"]): Store {
+  return Object.create(inner, { transaction: { value: transaction } }) as Store;
+}

@@ -1,0 +1,149 @@
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { createMirror } from "../../../src/mirror/create-mirror.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { at, delivery, secret, signed } from "../../support/delivery.ts";
+import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
+
+describe("close", () => {
+  it("commits and answers what is in flight, refuses what is new with 503, then closes the store", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file) });
+    const inFlight = Array.from({ length: 20 }, (_, index) =>
+      mirror.receive(delivery("contract.created", { id: `e-${index}` })),
+    );
+    const closing = mirror.close();
+    const late = mirror.receive(delivery("contract.created", { id: "late" }));
+    expect((await Promise.all(inFlight)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(await late).toMatchObject({ status: 503, outcome: "failed", reason: "closed" });
+    await closing;
+    const stored = new Database(file, { readonly: true });
+    expect(stored.prepare("select count(*) from escrow_deliveries").pluck().get()).toBe(20);
+    stored.close();
+  });
+
+  it("may be called again, at the same time too", async () => {
+    const mirror = await openMirror();
+    await Promise.all([mirror.close(), mirror.close()]);
+    await mirror.close();
+  });
+
+  it("is what await using does", async () => {
+    const store = createMemoryStore();
+    const mirror = await openMirror({ store });
+    await mirror[Symbol.asyncDispose]();
+    expect((await mirror.receive(delivery("contract.created"))).status).toBe(503);
+  });
+
+  it("leaves queries that reject with store-unavailable", async () => {
+    const mirror = await openMirror({ store: sqlite(":memory:") });
+    await mirror.close();
+    await expect(mirror.contracts.get("CNT-1")).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(mirror.rebuild()).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+});
+
+describe("health", () => {
+  it("of a fresh mirror is ok", async () => {
+    const mirror = await openMirror();
+    expect(await mirror.health()).toEqual({
+      ok: true,
+      consecutiveFailures: 0,
+      lastDeliveryAt: null,
+      jobs: { due: 0, dead: 0 },
+      quarantined: 0,
+    });
+  });
+
+  it("tells the last delivery and how many are quarantined", async () => {
+    const clock = testClock();
+    const mirror = await openMirror({ clock });
+    await mirror.receive(delivery("contract.created"));
+    clock.advance(7000);
+    await mirror.receive(signed("not json"));
+    expect(await mirror.health()).toMatchObject({ ok: true, lastDeliveryAt: at(7), quarantined: 1 });
+  });
+
+  it("counts verified deliveries in a row that were not answered 2xx, and is not ok from five on", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file, { busyTimeoutMs: 1 }) });
+    const locker = new Database(file);
+    locker.exec("begin immediate");
+    const fail = (id: number) => mirror.receive(delivery("contract.created", { id: `e-${id}` }));
+    for (let id = 1; id <= 4; id++) expect((await fail(id)).status).toBe(503);
+    locker.exec("rollback");
+    expect(await mirror.health()).toMatchObject({ ok: true, consecutiveFailures: 4 });
+    locker.exec("begin immediate");
+    await fail(5);
+    locker.exec("rollback");
+    expect(await mirror.health()).toMatchObject({ ok: false, consecutiveFailures: 5 });
+    expect((await fail(6)).status).toBe(200);
+    expect(await mirror.health()).toMatchObject({ ok: true, consecutiveFailures: 0 });
+    locker.close();
+  });
+
+  it("counts no forged delivery as a failure", async () => {
+    const mirror = await openMirror();
+    await mirror.receive(delivery("contract.created", {}, { secret: "whsec_of_somebody_else" }));
+    expect(await mirror.health()).toMatchObject({ consecutiveFailures: 0 });
+  });
+
+  it("is not ok while the store can't be written, and never rejects", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file, { busyTimeoutMs: 1 }) });
+    const locker = new Database(file);
+    locker.exec("begin immediate");
+    expect(await mirror.health()).toMatchObject({ ok: false });
+    locker.close();
+    expect(await mirror.health()).toMatchObject({ ok: true });
+    await mirror.close();
+    expect(await mirror.health()).toMatchObject({ ok: false });
+  });
+});
+
+describe("createMirror", () => {
+  const valid = () => ({ store: createMemoryStore(), webhook: { secrets: secret } });
+
+  it.each([
+    ["no store", { store: undefined }, /store/],
+    ["a path for a store", { store: "escrow.db" }, /store/],
+    ["no webhook", { webhook: undefined }, /webhook/],
+    ["no secret", { webhook: {} }, /webhook\.secrets.*missing/],
+    ["an unknown option", { webhoook: {} }, /webhoook/],
+    ["an unknown webhook option", { webhook: { secrets: secret, secret } }, /webhook.*secret/],
+    ["an unknown migrate", { migrate: "never" }, /migrate/],
+    ["a body limit of nothing", { webhook: { secrets: secret, maxBodyBytes: 0 } }, /maxBodyBytes/],
+    ["a body limit that is text", { webhook: { secrets: secret, maxBodyBytes: "1mb" } }, /maxBodyBytes/],
+    ["a negative skew", { fold: { skewMs: -1 } }, /skewMs/],
+    ["a queue without room", { intake: { itemsMax: 0 } }, /itemsMax/],
+    ["a logger without levels", { logger: { log() {} } }, /logger/],
+    ["a clock that is none", { clock: {} }, /clock/],
+    ["a tolerance below zero", { webhook: { secrets: secret, toleranceMs: -1 } }, /toleranceMs|tolerance/],
+    [
+      "a header prefix that can't be one",
+      { webhook: { secrets: secret, headerPrefix: "X Y" } },
+      /headerPrefix/,
+    ],
+  ])("refuses %s, and names it", async (_, wrong, message) => {
+    const opening = createMirror({ ...valid(), ...wrong } as unknown as Parameters<typeof createMirror>[0]);
+    await expect(opening).rejects.toMatchObject({ code: "invalid-configuration" });
+    await expect(opening).rejects.toThrow(message);
+  });
+
+  it("quotes no secret where it refuses one", async () => {
+    const opening = createMirror({
+      ...valid(),
+      webhook: { secrets: { id: "a", secret: "whsec_xyz!", encoding: "base64" } },
+    });
+    await expect(opening).rejects.toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining("xyz") }),
+    );
+  });
+
+  it("touches no store before its options are right", async () => {
+    const store = sqlite(":memory:");
+    await expect(createMirror({ store, webhook: { secrets: "" } })).rejects.toThrow();
+    await expect(store.read(async () => 1)).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+});
