@@ -44,12 +44,12 @@ export async function refold(
   return changes;
 }
 
-/** The contracts' own rows, locked in one order. */
+/** The contracts' own rows, kept from every other writer until the commit. */
 export async function loadContracts(
   tx: StoreTransaction,
   contractIds: readonly string[],
 ): Promise<Map<string, ContractRecord>> {
-  const rows = await tx.lookup("contracts", "contractId", [...contractIds].sort());
+  const rows = await tx.claimContracts([...contractIds].sort());
   return new Map(rows.map((row) => [row.contractId, row]));
 }
 

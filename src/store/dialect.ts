@@ -7,6 +7,13 @@ export interface Dialect {
   readonly tableExists: string;
 }
 
+/** Where the tables are. Both parts are checked when a store is named, so that they can stand in SQL text. */
+export interface TablePlace {
+  /** `""`, or a schema's name and a dot. */
+  readonly schema: string;
+  readonly prefix: string;
+}
+
 export interface SqlTypes {
   readonly serial: string;
   readonly text: string;

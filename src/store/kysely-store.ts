@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { columnOf, decodeRow, decodeValue, encodeValue, type Column, type SqlValue } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import type { Engine, Session } from "./session.ts";
 import { createStatements, type AnyDatabase, type Statements } from "./statements.ts";
@@ -11,19 +11,19 @@ import type { TableName, Tables } from "./tables.ts";
 export interface KyselyStoreParts {
   readonly engine: Engine;
   readonly dialect: Dialect;
-  readonly prefix: string;
+  readonly place: TablePlace;
   /** Compiles our statements, and serves `mirror.db` through the prefix plugin. */
   readonly kysely: Kysely<AnyDatabase>;
   readonly db: Kysely<MirrorDatabase>;
 }
 
 /** The one SQL implementation of the store. */
-export function createKyselyStore({ engine, dialect, prefix, kysely, db }: KyselyStoreParts): Store {
-  const statements = createStatements(kysely, prefix);
+export function createKyselyStore({ engine, dialect, place, kysely, db }: KyselyStoreParts): Store {
+  const statements = createStatements(kysely, place.schema + place.prefix);
   return {
     description: engine.description,
     db,
-    open: (options: OpenOptions) => migrate(engine, dialect, prefix, options),
+    open: (options: OpenOptions) => migrate(engine, dialect, place, options),
     transaction: (work) => engine.transaction((session) => work(createTransaction(session, statements))),
     read: (work) => engine.read((session) => work(createTransaction(session, statements))),
     close: () => engine.close(),
@@ -31,7 +31,7 @@ export function createKyselyStore({ engine, dialect, prefix, kysely, db }: Kysel
 }
 
 function createTransaction(session: Session, statements: Statements): StoreTransaction {
-  return {
+  const tx: StoreTransaction = {
     async find<Name extends TableName>(table: Name, query: Query<Tables[Name]> = {}) {
       const { sql, values } = statements.find(table, query);
       return decodeAll(table, await session.all(sql, values), query.without);
@@ -62,6 +62,9 @@ function createTransaction(session: Session, statements: Statements): StoreTrans
       const runs = values.map((value) => [encodeValue(type, value)]);
       return decodeAll(table, await session.allEach(sql, runs), without);
     },
+
+    // One writer at a time on SQLite: the transaction itself is the lock.
+    claimContracts: (contractIds) => tx.lookup("contracts", "contractId", contractIds),
 
     async insert(table, rows) {
       if (rows.length === 0) return [];
@@ -104,6 +107,7 @@ function createTransaction(session: Session, statements: Statements): StoreTrans
       }
     },
   };
+  return tx;
 }
 
 function decodeAll<Name extends TableName>(

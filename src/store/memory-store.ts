@@ -103,6 +103,12 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 
+    async claimContracts(contractIds) {
+      return rowsOf("contracts").filter(({ contractId }) =>
+        contractIds.includes(contractId as string),
+      ) as unknown as Tables["contracts"][];
+    },
+
     async insert(table, rows) {
       return rows.map((row) => {
         if (rowsOf(table).some((taken) => collides(table, taken, row as Row))) return false;

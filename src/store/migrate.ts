@@ -1,6 +1,6 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, TablePlace } from "./dialect.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import type { Engine, Session } from "./session.ts";
 import type { OpenOptions } from "./store.ts";
@@ -18,13 +18,13 @@ export const schemaVersion = migrations.length;
 export async function migrate(
   engine: Engine,
   dialect: Dialect,
-  prefix: string,
+  place: TablePlace,
   options: OpenOptions,
 ): Promise<void> {
   const found = await engine.transaction(async (session) => {
-    const version = await currentVersion(session, dialect, prefix);
+    const version = await currentVersion(session, dialect, place);
     if (options.migrate === "check") return version;
-    await session.run(migrationsTable(dialect, prefix), []);
+    await session.run(migrationsTable(dialect, place), []);
     for (const migration of migrations.slice(version)) await apply(migration, session);
     return version;
   });
@@ -34,35 +34,40 @@ export async function migrate(
     options.logger.info({ from: found, to: schemaVersion, store: engine.description }, "migrated the store");
 
   async function apply({ version, name, statements }: (typeof migrations)[number], session: Session) {
-    for (const sql of statements(dialect.types, prefix)) await session.run(sql, []);
-    await session.run(
-      `insert into ${prefix}migrations (version, name, applied_at) values (${version}, ?, ?)`,
-      [name, toIsoTime(options.clock.now())],
-    );
+    const now = toIsoTime(options.clock.now());
+    for (const sql of statements(dialect.types, place.schema, place.prefix)) await session.run(sql, []);
+    await session.run(recordOf(place, version, name, now), []);
   }
 }
 
 /** All statements that `migrate` would run on an empty database, for teams whose deploys own the schema. */
-export function migrationSql(dialect: Dialect, prefix: string): string[] {
+export function migrationSql(dialect: Dialect, place: TablePlace, now: string): string[] {
   return [
-    migrationsTable(dialect, prefix),
+    migrationsTable(dialect, place),
     ...migrations.flatMap(({ version, name, statements }) => [
-      ...statements(dialect.types, prefix),
-      `insert into ${prefix}migrations (version, name, applied_at) values (${version}, '${name}', current_timestamp)`,
+      ...statements(dialect.types, place.schema, place.prefix),
+      recordOf(place, version, name, now),
     ]),
   ];
 }
 
-async function currentVersion(session: Session, dialect: Dialect, prefix: string): Promise<number> {
-  const [table] = await session.all(dialect.tableExists, [`${prefix}migrations`]);
+async function currentVersion(session: Session, dialect: Dialect, place: TablePlace): Promise<number> {
+  const [table] = await session.all(dialect.tableExists, [`${place.schema}${place.prefix}migrations`]);
   if (table === undefined) return 0;
-  const [row] = await session.all(`select coalesce(max(version), 0) from ${prefix}migrations`, []);
+  const [row] = await session.all(
+    `select coalesce(max(version), 0) from ${place.schema}${place.prefix}migrations`,
+    [],
+  );
   return Number(row?.[0]);
 }
 
-function migrationsTable({ types }: Dialect, prefix: string): string {
+function recordOf({ schema, prefix }: TablePlace, version: number, name: string, now: string): string {
+  return `insert into ${schema}${prefix}migrations (version, name, applied_at) values (${version}, '${name}', '${now}')`;
+}
+
+function migrationsTable({ types }: Dialect, { schema, prefix }: TablePlace): string {
   const { integer, text } = types;
-  return `create table if not exists ${prefix}migrations (
+  return `create table if not exists ${schema}${prefix}migrations (
   version ${integer} not null primary key,
   name ${text} not null,
   applied_at ${text} not null

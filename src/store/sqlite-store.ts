@@ -75,7 +75,7 @@ async function buildStore(
   const dialect = kyselyDialectOn(browser, browseLock);
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
-  return createKyselyStore({ engine, dialect: sqliteDialect, prefix, kysely, db });
+  return createKyselyStore({ engine, dialect: sqliteDialect, place: { schema: "", prefix }, kysely, db });
 }
 
 /** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */

@@ -43,7 +43,12 @@ export interface StoreReader {
 }
 
 export interface StoreTransaction extends StoreReader {
-  /** The rows whose `field` is one of `values`, in no order. What it reads stays locked to the end. */
+  /**
+   * Keeps every other writer off these contracts until the end, those that have no row yet too, and gives the rows that
+   * there are. Locks are taken in one order, so that two commits never wait for each other.
+   */
+  claimContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
+  /** The rows whose `field` is one of `values`, in no order. */
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,

@@ -73,7 +73,12 @@ describe("migrations", () => {
   it("run by hand from their SQL satisfy migrate: check", async () => {
     const file = temporaryFile();
     const database = new Database(file);
-    for (const statement of migrationSql(sqliteDialect, "escrow_")) database.exec(statement);
+    for (const statement of migrationSql(
+      sqliteDialect,
+      { schema: "", prefix: "escrow_" },
+      "2026-01-01T00:00:00Z",
+    ))
+      database.exec(statement);
     database.close();
     const mirror = await openMirror({ store: sqlite(file), migrate: "check" });
     expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);

@@ -8,12 +8,13 @@
 export const initial = {
   version: 1,
   name: "0001-initial",
-  statements: (types: Types, prefix: string): string[] => {
+  /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
+  statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes } = types;
     const table = (name: string, lines: string[]): string =>
-      `create table ${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
+      `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
     const index = (name: string, on: string, rest = ""): string =>
-      `create index ${prefix}${name} on ${prefix}${on}${rest}`;
+      `create index ${prefix}${name} on ${schema}${prefix}${on}${rest}`;
     return [
       table("deliveries", [
         `seq ${serial}`,
