@@ -1,6 +1,6 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, FieldOf, Query, StoreReader } from "../store/store.ts";
-import type { TableName, Tables } from "../store/tables.ts";
+import { tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
 
 /** One page of a list. Pages follow a key that never changes, so that no row is skipped or seen twice. */
 export interface Page<Item> {
@@ -44,7 +44,7 @@ export async function findPage<Name extends TableName>(
   request: PageRequest,
 ): Promise<Page<Tables[Name]>> {
   const limit = checkLimit(request.limit);
-  const after = request.cursor == null ? undefined : parseCursor(request.cursor, query.by.length);
+  const after = request.cursor == null ? undefined : parseCursor(table, request.cursor, query.by);
   const rows: Tables[Name][] = [];
   // What is behind (a, b): the rest of a, then all behind a.
   for (const bounds of boundsBehind(query, after)) {
@@ -81,10 +81,15 @@ function toCursor(key: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(key)).toString("base64url");
 }
 
-function parseCursor(cursor: string, length: number): (string | number)[] {
+function parseCursor<Name extends TableName>(
+  table: Name,
+  cursor: string,
+  by: readonly FieldOf<Name>[],
+): (string | number)[] {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Array.isArray(key) && key.length === length && key.every(isKeyPart)) return key;
+    const fits = (part: unknown, index: number) => typeof part === keyTypeOf(table, by[index]);
+    if (Array.isArray(key) && key.length === by.length && key.every(fits)) return key as (string | number)[];
   } catch {
     // Not ours, as any other text that is no cursor.
   }
@@ -94,6 +99,8 @@ function parseCursor(cursor: string, length: number): (string | number)[] {
   );
 }
 
-function isKeyPart(part: unknown): part is string | number {
-  return typeof part === "string" || typeof part === "number";
+/** Another list's cursor would start anywhere: keys are compared only with their own kind. */
+function keyTypeOf<Name extends TableName>(table: Name, field: FieldOf<Name> | undefined): string {
+  const columns: Readonly<Record<string, ColumnType>> = tables[table].columns;
+  return columns[field ?? ""] === "text" ? "string" : "number";
 }

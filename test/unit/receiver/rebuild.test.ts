@@ -1,0 +1,100 @@
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import type { Mirror } from "../../../src/mirror/create-mirror.ts";
+import type { RebuildProgress } from "../../../src/receiver/rebuild.ts";
+import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { delivery, fixtureDelivery, fixtureNames } from "../../support/delivery.ts";
+import { openMirror, temporaryFile } from "../../support/mirror.ts";
+
+async function openFull(file: string): Promise<Mirror> {
+  const mirror = await openMirror({ store: sqlite(file) });
+  for (const name of fixtureNames) await mirror.receive(fixtureDelivery(name));
+  await mirror.receive(
+    delivery("milestone.disputed", { id: "m", seconds: 5, milestoneId: 3, disputeId: "D" }),
+  );
+  await mirror.receive(delivery("contract.created", { id: "c", seconds: 0, amount: "10.00" }));
+  return mirror;
+}
+
+async function everythingOf(mirror: Mirror): Promise<unknown> {
+  const { items } = await mirror.contracts.list({ limit: 500 });
+  const histories = await Promise.all(items.map(({ contractId }) => mirror.contracts.history(contractId)));
+  const lists = [
+    await mirror.refunds.list(),
+    await mirror.payments.list(),
+    await mirror.disputes.list(),
+    await mirror.anomalies.list(),
+  ];
+  return { items, histories, lists };
+}
+
+describe("rebuild", () => {
+  it("changes nothing where nothing is amiss", async () => {
+    const mirror = await openFull(temporaryFile());
+    const before = await everythingOf(mirror);
+    await mirror.rebuild();
+    expect(await everythingOf(mirror)).toEqual(before);
+  });
+
+  it("makes whole again what was changed or lost beside us", async () => {
+    const file = temporaryFile();
+    const mirror = await openFull(file);
+    const before = await everythingOf(mirror);
+    const beside = new Database(file);
+    beside.exec("update escrow_contracts set status = 'Nonsense', title = 'x', amount_minor = 1");
+    beside.exec(
+      "delete from escrow_refunds; delete from escrow_milestones; delete from escrow_payments; delete from escrow_disputes",
+    );
+    beside.exec("update escrow_transitions set to_status = 'Nonsense'");
+    beside.close();
+    await mirror.rebuild();
+    expect(await everythingOf(mirror)).toEqual(before);
+  });
+
+  it("needs no raw bodies", async () => {
+    const file = temporaryFile();
+    const mirror = await openFull(file);
+    const before = await everythingOf(mirror);
+    const beside = new Database(file);
+    beside.exec(
+      "update escrow_deliveries set body = null, headers = null; delete from escrow_contracts; delete from escrow_milestones",
+    );
+    beside.close();
+    await mirror.rebuild();
+    expect(await everythingOf(mirror)).toEqual(before);
+  });
+
+  it("tells how far it is, and stops before the next contract when it is told to", async () => {
+    const mirror = await openFull(temporaryFile());
+    const { total } = await mirror.contracts.count();
+    const seen: RebuildProgress[] = [];
+    expect(await mirror.rebuild({ onProgress: (progress) => seen.push(progress) })).toEqual({
+      done: total,
+      total,
+    });
+    expect(seen.map(({ done }) => done)).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+    const stop = new AbortController();
+    const stopped = mirror.rebuild({
+      signal: stop.signal,
+      onProgress: () => stop.abort(new Error("enough")),
+    });
+    await expect(stopped).rejects.toThrow("enough");
+  });
+
+  it("goes on while deliveries come in", async () => {
+    const mirror = await openFull(temporaryFile());
+    const rebuilding = mirror.rebuild();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        mirror.receive(
+          delivery("contract.created", { id: `n-${index}`, seconds: index, contractId: `CNT-N${index % 4}` }),
+        ),
+      ),
+    );
+    await rebuilding;
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const before = await everythingOf(mirror);
+    await mirror.rebuild();
+    expect(await everythingOf(mirror)).toEqual(before);
+  });
+});
