@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { IncomingHttpHeaders, Server, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { onTestFinished } from "vitest";
@@ -26,14 +26,21 @@ export interface Received {
 export interface Receiver {
   url: string;
   received: Received[];
-  server: Server;
+  close(): void;
   events(): string[];
 }
 
 type Reply = number | ((response: ServerResponse, received: Received, count: number) => void);
 
-/** A receiver of webhooks that answers with `reply` (200 unless told) and keeps what came. */
+/** `openReceiver` for one test. */
 export async function startReceiver(reply: Reply = 200, host = "127.0.0.1"): Promise<Receiver> {
+  const receiver = await openReceiver(reply, host);
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
+
+/** A receiver of webhooks that answers with `reply` (200 unless told) and keeps what came. */
+export async function openReceiver(reply: Reply = 200, host = "127.0.0.1"): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -47,12 +54,12 @@ export async function startReceiver(reply: Reply = 200, host = "127.0.0.1"): Pro
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, host, resolve));
-  onTestFinished(() => {
+  const close = (): void => {
     server.closeAllConnections();
     server.close();
-  });
+  };
   const url = `http://localhost:${portOf(server)}/webhooks/escrow`;
-  return { url, received, server, events: () => received.map(({ payload }) => String(at(payload, "event"))) };
+  return { url, received, close, events: () => received.map(({ payload }) => String(at(payload, "event"))) };
 }
 
 function pickRequest(request: {
