@@ -22,7 +22,11 @@ export interface FastifyWebhookOptions {
 /** What is needed of a Fastify instance, spelled out so that every version's own type fits. */
 export interface FastifyHost {
   all(path: string, options: { preParsing: FastifyHook }, handler: FastifyHook): unknown;
-  readonly initialConfig: { readonly ignoreTrailingSlash?: boolean };
+  readonly initialConfig: RouterOptions & { readonly routerOptions?: RouterOptions };
+}
+
+interface RouterOptions {
+  readonly ignoreTrailingSlash?: boolean;
 }
 
 export interface FastifyRequest extends KeptBody {
@@ -53,9 +57,16 @@ export async function fastifyWebhook(app: FastifyHost, options: FastifyWebhookOp
   if (typeof path !== "string" || !path.startsWith("/"))
     throw new TypeError('fastifyWebhook: pass { path: "/webhooks/escrow" }, with a slash at its start');
   const respond = createRespond(mirror);
+  for (const each of pathsOf(app, path)) app.all(each, { preParsing: respond }, respond);
+}
+
+/** A redirect or a 404 for the sake of a slash would cost the delivery. */
+function pathsOf({ initialConfig }: FastifyHost, path: string): string[] {
+  const places = [initialConfig, initialConfig.routerOptions];
   const bare = path.replace(/\/+$/, "");
-  const paths = app.initialConfig.ignoreTrailingSlash === true || bare === "" ? [path] : [bare, `${bare}/`];
-  for (const each of paths) app.all(each, { preParsing: respond }, respond);
+  return bare === "" || places.some((each) => each?.ignoreTrailingSlash === true)
+    ? [path]
+    : [bare, `${bare}/`];
 }
 
 /** It never calls `done`: with the hijacked reply, Fastify's part of the request ends here. */

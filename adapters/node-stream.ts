@@ -1,6 +1,7 @@
 /** Node's request and response, as http, Express and Fastify have them. */
 import type { ReceiveResult } from "../src/index.ts";
 import { keptBytes, type KeptBody } from "./kept-body.ts";
+import { createLinger } from "./linger.ts";
 import { gone, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
 
 /** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
@@ -102,22 +103,13 @@ export function leavesUnread(req: NodeRequest, { headers }: ReceiveResult): bool
   return headers["connection"] === "close" && req.complete === false;
 }
 
-/** Long enough for what is on its way, short enough that nobody holds a connection by it. */
-export const lingerMs = 500;
-
-/**
- * Throws away what still comes, until the sender has stopped or `lingerMs` are over. A connection that is closed on
- * unread bytes is reset, and the sender would see that instead of the answer.
- */
-export function discard(req: NodeRequest): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, lingerMs);
-    const stop = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    req.on("end", stop);
-    req.on("close", stop);
-    req.resume();
-  });
+/** Throws away what still comes, until the sender has stopped or the linger is over. */
+export async function discard(req: NodeRequest): Promise<void> {
+  const linger = createLinger();
+  req.on("data", linger.more);
+  req.on("end", linger.end);
+  req.on("close", linger.end);
+  req.resume();
+  await linger.over;
+  linger.end();
 }

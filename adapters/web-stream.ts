@@ -1,6 +1,6 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
 import type { ReceiveResult } from "../src/index.ts";
-import { lingerMs } from "./node-stream.ts";
+import { createLinger } from "./linger.ts";
 import { gone, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
@@ -21,7 +21,7 @@ export interface WebStream {
 
 export interface WebReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
+  releaseLock(): void;
 }
 
 /** Holds at most `bytesMax` and one chunk. */
@@ -52,21 +52,23 @@ async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Arr
   return Buffer.concat(chunks);
 }
 
-/** As `discard` of node-stream.ts, but before the answer: what comes after it is the runtime's. */
+/**
+ * As `discard` of node-stream.ts, but before the answer: what comes after it is the runtime's. The rest is left, not
+ * cancelled: on Node that would end the connection before the answer is out.
+ */
 async function discardWeb(reader: WebReader): Promise<void> {
-  const deadline = performance.now() + lingerMs;
-  const stop = setTimeout(() => void cancel(reader), lingerMs);
-  while (performance.now() < deadline && !(await reader.read()).done);
-  clearTimeout(stop);
-  await cancel(reader);
-}
-
-async function cancel(reader: WebReader): Promise<void> {
-  await reader.cancel().catch(() => {});
+  const linger = createLinger();
+  const over = linger.over.then(() => ({ done: true }));
+  while (!(await Promise.race([reader.read(), over])).done) linger.more();
+  linger.end();
+  reader.releaseLock();
 }
 
 /** Where the sender is gone, the runtime wants a response all the same; nobody reads it. */
 export function toResponse(result: ReceiveResult | Gone): Response {
   if (result === gone) return new Response(null, { status: 400 });
-  return new Response(result.body, { status: result.status, headers: { ...result.headers } });
+  const { status, body } = result;
+  // Without a length, the answer to a HEAD would end the connection.
+  const headers = { ...result.headers, "content-length": String(Buffer.byteLength(body)) };
+  return new Response(body, { status, headers });
 }

@@ -40,7 +40,7 @@ export function createClient(port: number): Client {
     const { method = "POST", path, headers = [] } = sent;
     const host = ["Host", `127.0.0.1:${port}`];
     const flat = [...host, ...headers.flat(), ...framingHeaders(sent)];
-    return request({ agent, port, host: "127.0.0.1", method, path, headers: flat as unknown as string[] });
+    return request({ agent, port, host: "127.0.0.1", method, path, headers: flat });
   };
   return {
     send: async (sent) => {
@@ -94,8 +94,7 @@ async function writeBody(req: ClientRequest, { body, framing }: Sent): Promise<v
 
 /** Stops when nobody takes any more. */
 async function writeFiller(req: ClientRequest, bytes: number): Promise<void> {
-  let closed = false;
-  const closing = once(req, "close").then(() => (closed = true));
-  for (let left = bytes; left > 0 && !closed; left -= fillerChunk.byteLength)
+  const closing = new Promise((resolve) => req.on("close", resolve));
+  for (let left = bytes; left > 0 && !req.closed; left -= fillerChunk.byteLength)
     if (!req.write(fillerChunk.subarray(0, left))) await Promise.race([once(req, "drain"), closing]);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import express5, { type Express, type RequestHandler, type Router } from "express";
 import express4 from "express4";
-import { fastify as fastify5, type FastifyInstance } from "fastify";
+import { fastify as fastify5, type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { fastify as fastify4 } from "fastify4";
 import { Hono } from "hono";
 import { expressWebhook } from "../../adapters/express.ts";
@@ -41,9 +41,12 @@ export const expressPackages: readonly (readonly [string, ExpressPackage])[] = [
 ];
 
 /** What they need of Fastify, 4 and 5. */
-export const fastifyPackages: readonly (readonly [string, () => FastifyInstance])[] = [
-  ["fastify 4", () => fastify4() as unknown as FastifyInstance],
-  ["fastify 5", () => fastify5()],
+export const fastifyPackages: readonly (readonly [
+  string,
+  (options?: FastifyServerOptions) => FastifyInstance,
+])[] = [
+  ["fastify 4", (options) => fastify4(options as object) as unknown as FastifyInstance],
+  ["fastify 5", (options) => fastify5(options)],
 ];
 
 const path = "/webhooks/escrow";

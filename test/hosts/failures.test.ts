@@ -1,0 +1,179 @@
+import { EventEmitter, once } from "node:events";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { expressWebhook } from "../../adapters/express.ts";
+import { fastifyWebhook } from "../../adapters/fastify.ts";
+import { fetchWebhook } from "../../adapters/fetch.ts";
+import { honoWebhook } from "../../adapters/hono.ts";
+import { nodeWebhook } from "../../adapters/node.ts";
+import type { MirrorSource, WebhookReceiver } from "../../adapters/protocol.ts";
+import type { ReceiveRequest } from "../../src/index.ts";
+import { sqlite } from "../../src/sqlite.ts";
+import { delivery, fixtureDelivery, otherSecret, secret } from "../support/delivery.ts";
+import { openMirror, temporaryFile } from "../support/mirror.ts";
+import { createClient, type Answered, type Client } from "./client.ts";
+import { hosts, type RunningHost } from "./hosts.ts";
+
+const base64Secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString("base64")}`;
+const order = delivery("contract.created", { id: "p-1" }, { webhookId: "wh-1" });
+const running: RunningHost[] = [];
+const clients: Client[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await Promise.all(running.splice(0).map((host) => host.close()));
+});
+
+describe.each(hosts)("$name", (host) => {
+  async function start(mirror: MirrorSource): Promise<(request: ReceiveRequest) => Promise<Answered>> {
+    const started = await host.start(mirror);
+    const client = createClient(started.port);
+    running.push(started);
+    clients.push(client);
+    return ({ headers, body }) =>
+      client.send({
+        path: host.path,
+        headers: Object.entries(headers as Record<string, string>),
+        body: body as Uint8Array,
+      });
+  }
+
+  it("answers 503 until the promise of a mirror is kept, and 200 from then on", async () => {
+    const events = new EventEmitter();
+    const send = await start(once(events, "ready").then(([mirror]) => mirror as WebhookReceiver));
+    expectRetry(await send(order));
+    expectRetry(await send(order));
+    events.emit("ready", await openMirror());
+    expectOutcome(await send(order), 200, "applied");
+  });
+
+  it("answers 503 when the mirror did not start, and warns of it once", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const send = await start(Promise.reject(new Error("no such folder")));
+    expectRetry(await send(order));
+    expectRetry(await send(order));
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining("no such folder")]);
+    warn.mockRestore();
+  });
+
+  it("answers 503 when the promise is kept with something else", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const send = await start(Promise.resolve({} as WebhookReceiver));
+    expectRetry(await send(order));
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+  });
+
+  it("answers 503 when receive throws or rejects, which no mirror does", async () => {
+    const rejecting = await start(broken(() => Promise.reject(new Error("boom"))));
+    expectRetry(await rejecting(order));
+    const throwing = await start(
+      broken(() => {
+        throw new Error("boom");
+      }),
+    );
+    expectRetry(await throwing(order));
+  });
+
+  it("answers 503 when the mirror is closed", async () => {
+    const mirror = await openMirror();
+    const send = await start(mirror);
+    await mirror.close();
+    expectRetry(await send(order));
+  });
+
+  it("answers a wrong signature 503 until the secret has verified a delivery, and 401 from then on", async () => {
+    const send = await start(await openMirror());
+    const forged = delivery("contract.created", { id: "p-2" }, { secret: otherSecret });
+    expectRetry(await send(forged));
+    expectOutcome(await send(order), 200, "applied");
+    expectOutcome(await send(forged), 401, "rejected");
+  });
+
+  it("answers 503 while another process holds the store, and applies the delivery once when it comes again", async () => {
+    const path = temporaryFile();
+    const mirror = await openMirror({ store: sqlite({ path, busyTimeoutMs: 20 }) });
+    const send = await start(mirror);
+    const other = new Database(path);
+    other.exec("begin exclusive");
+    expectRetry(await send(order));
+    other.exec("rollback");
+    other.close();
+    expectOutcome(await send(order), 200, "applied");
+    expect(await mirror.contracts.count()).toMatchObject({ total: 1 });
+  });
+
+  it("quarantines what was signed too long ago where the scheme signs the time, and refuses it without one", async () => {
+    const sign = { scheme: "standard-webhooks", secret: base64Secret } as const;
+    const webhook = { secrets: base64Secret, signature: sign.scheme };
+    const send = await start(await openMirror({ webhook }));
+    const late = delivery("contract.created", { id: "p-3" }, { ...sign, timestamp: 1_700_000_000_000 });
+    expectOutcome(await send(late), 200, "quarantined");
+    const headers = Object.entries(late.headers as Record<string, string>);
+    const untimed = Object.fromEntries(headers.filter(([name]) => name !== "webhook-timestamp"));
+    expectOutcome(await send({ ...late, headers: untimed }), 401, "rejected");
+  });
+
+  it("takes no more than the limit into memory, however much is sent", async () => {
+    const mirror = await openMirror({ webhook: { secrets: secret, maxBodyBytes: 100_000 } });
+    const sizes: number[] = [];
+    const watching: WebhookReceiver = {
+      maxBodyBytes: mirror.maxBodyBytes,
+      receive: (request) => {
+        sizes.push(request.body?.length ?? 0);
+        return mirror.receive(request);
+      },
+    };
+    const send = await start(watching);
+    const { port } = running.at(-1) as RunningHost;
+    const client = createClient(port);
+    clients.push(client);
+    const { status } = await client.send({ path: host.path, body: 30_000_000, framing: "chunked" });
+    expect(status).toBe(413);
+    // The limit and one chunk, which is 64 KiB at most on every host.
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(100_000 + 65_536);
+    expectOutcome(await send(order), 200, "applied");
+  });
+
+  it("hands the mirror the very bytes of a sample", async () => {
+    const mirror = await openMirror();
+    const send = await start(mirror);
+    const { body, headers } = fixtureDelivery("V2");
+    expectOutcome(await send({ method: "POST", headers, body }), 200, "applied");
+    const stored = await mirror.deliveries.get("wh-V2");
+    expect(Buffer.from((await stored?.body()) ?? []).equals(body)).toBe(true);
+  });
+});
+
+function broken(receive: () => Promise<never>): WebhookReceiver {
+  return { receive, maxBodyBytes: 100_000 };
+}
+
+describe("what is neither a mirror nor the promise of one", () => {
+  const nothing = undefined as unknown as MirrorSource;
+  const object = { receive: "no" } as unknown as MirrorSource;
+
+  it.each([expressWebhook, nodeWebhook, fetchWebhook, honoWebhook])(
+    "is refused at start by %o",
+    (webhook) => {
+      expect(() => webhook(nothing)).toThrow(/expected a mirror/);
+      expect(() => webhook(object)).toThrow(/expected a mirror/);
+    },
+  );
+
+  it("is refused at start by fastifyWebhook", async () => {
+    const app = { all: () => {}, initialConfig: {} };
+    await expect(fastifyWebhook(app, { mirror: nothing, path: "/a" })).rejects.toThrow(/expected a mirror/);
+    await expect(fastifyWebhook(app, { mirror: object, path: "a" })).rejects.toThrow(/slash at its start/);
+  });
+});
+
+function expectOutcome({ status, text }: Answered, expected: number, outcome: string): void {
+  expect(status).toBe(expected);
+  expect(JSON.parse(text)).toMatchObject({ outcome });
+}
+
+function expectRetry(answered: Answered): void {
+  expectOutcome(answered, 503, "failed");
+  expect(answered.headers["retry-after"]).toBe("5");
+}
