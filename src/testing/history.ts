@@ -13,6 +13,7 @@ export interface History {
 }
 
 export interface SentEvent {
+  readonly contractId: string;
   readonly event: LifeEvent;
   readonly payloadId: string;
   /** The instant that the body names, in ticks and as UTC text with seven digits. */
@@ -93,7 +94,17 @@ function sendOne(
   const payloadId = payloadIdOf(life, index);
   const createdAt = atTick(ticks + ticksPerSecond);
   const body = writeBody({ life, event, payloadId, occurredAt, createdAt, dressing });
-  return { event, payloadId, ticks, occurredAt, dressing, body, digest: hash("sha256", body, "hex") };
+  const { contractId } = life;
+  return {
+    contractId,
+    event,
+    payloadId,
+    ticks,
+    occurredAt,
+    dressing,
+    body,
+    digest: hash("sha256", body, "hex"),
+  };
 }
 
 /** A GUID of the contract and the place in its story, the place scattered so that it does not sort like the story. */
