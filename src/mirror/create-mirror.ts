@@ -105,7 +105,7 @@ function assemble(settings: MirrorSettings, receiver: Receiver): Mirror {
   const close = (): Promise<void> => (closing ??= receiver.close().then(() => store.close()));
   const releasing = { store, clock, folding, bodyBytesMax: webhook.maxBodyBytes };
   return {
-    receive: receiver.receive,
+    receive: (request) => receiver.receive(request),
     contracts: createContractQueries(store),
     refunds: createRefundQueries(store, clock),
     payments: createPaymentQueries(store),

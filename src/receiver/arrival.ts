@@ -34,6 +34,14 @@ export interface SnapshotArrival {
   readonly facts: SnapshotFacts;
 }
 
+export function isDelivery(arrival: Arrival): arrival is DeliveryArrival {
+  return arrival.kind === "delivery";
+}
+
+export function webhookIdOf(arrival: Arrival): string | undefined {
+  return isDelivery(arrival) ? arrival.webhookId : undefined;
+}
+
 /** What became of an arrival, once it is committed. */
 export interface Committed extends Verdict {
   readonly arrival: Arrival;

@@ -5,10 +5,24 @@
 import { compareText } from "../domain/order.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
-import type { DeliveryArrival, SnapshotArrival } from "./arrival.ts";
+import {
+  isDelivery,
+  type Arrival,
+  type Committed,
+  type DeliveryArrival,
+  type SnapshotArrival,
+} from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
-export async function dedupe(
+export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {
+  const verdicts = new Map<Arrival, Verdict>([
+    ...(await dedupeDeliveries(tx, batch.filter(isDelivery))),
+    ...(await dedupeSnapshots(tx, batch.filter(isSnapshot))),
+  ]);
+  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Verdict) }));
+}
+
+async function dedupeDeliveries(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
 ): Promise<[DeliveryArrival, Verdict][]> {
@@ -19,22 +33,24 @@ export async function dedupe(
   return verdicts;
 }
 
-/** The same for API answers: one that says the same at the same second is one. */
-export async function dedupeSnapshots(
+/** Of API answers that say the same at the same second one is taken in. */
+async function dedupeSnapshots(
   tx: StoreTransaction,
   snapshots: readonly SnapshotArrival[],
 ): Promise<[SnapshotArrival, Verdict][]> {
-  const rows = snapshots.map(({ digest, receivedAt, facts }) => ({
-    contractId: facts.contractId,
-    digest,
-    receivedAt,
-    facts,
-  }));
-  const inserted = rows.length === 0 ? [] : await tx.insert("snapshots", rows);
+  const inserted = await tx.insert("snapshots", snapshots.map(toSnapshotRow));
   return snapshots.map((snapshot, index) => [
     snapshot,
     { outcome: inserted[index] === true ? "applied" : "duplicate" },
   ]);
+}
+
+function toSnapshotRow({ digest, receivedAt, facts }: SnapshotArrival): NewRow<"snapshots"> {
+  return { contractId: facts.contractId, digest, receivedAt, facts };
+}
+
+function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {
+  return arrival.kind === "snapshot";
 }
 
 /** The row of a delivery that claims its ids: only one that is applied does. */

@@ -53,6 +53,10 @@ export interface Verdict {
   readonly hint?: string | undefined;
 }
 
+export function failed(reason: Reason, webhookId?: string): Verdict {
+  return { outcome: "failed", reason, webhookId };
+}
+
 /** The answer to a verdict. 500 and 503 are retried by the service, 401 and 413 never (§6.5). */
 export function respond({ outcome, webhookId, reason }: Verdict): ReceiveResult {
   const status = statusOf(outcome, reason);

@@ -6,15 +6,15 @@ import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import type { Arrival, Committed, DeliveryArrival, SnapshotArrival } from "./arrival.ts";
-import { dedupe, dedupeSnapshots } from "./dedupe.ts";
+import { isDelivery, webhookIdOf, type Arrival, type Committed, type SnapshotArrival } from "./arrival.ts";
+import { dedupe } from "./dedupe.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
 import type { Notify } from "./notify.ts";
-import { respond, type Reason, type ReceiveResult, type Verdict } from "./outcome.ts";
+import { failed, respond, type Reason, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { toArrival, type ParseOptions } from "./parse.ts";
 import { flagUnknownEvents, persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
-import { bodyOf, headersOf, type ReceiveRequest, type Request } from "./request.ts";
+import { readRequest, type ReceiveRequest, type Request } from "./request.ts";
 import { transition, type ContractChange } from "./transition.ts";
 import type { createVerify } from "./verify.ts";
 
@@ -62,7 +62,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   async function take(raw: ReceiveRequest): Promise<Verdict> {
-    const request = readRequest(raw);
+    const request = closed ? failed("closed") : readRequest(raw, parsing.bodyBytesMax);
     if ("outcome" in request) return notify.refused(request);
     const verified = await verify(signedView(request));
     if ("outcome" in verified) return notify.refused(verified);
@@ -70,16 +70,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const verdict = await submit(arrival, request.body.byteLength);
     failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
     return verdict;
-  }
-
-  function readRequest(raw: ReceiveRequest): Request | Verdict {
-    if (raw.method.toUpperCase() !== "POST") return { outcome: "rejected", reason: "method-not-allowed" };
-    if (closed) return failed("closed");
-    if (raw.body == null) return withoutBytes(raw);
-    if (raw.body.length > encodedMax(raw, parsing.bodyBytesMax)) return tooLarge;
-    const body = bodyOf(raw);
-    if (body === undefined) return withoutBytes(raw);
-    return body.byteLength > parsing.bodyBytesMax ? tooLarge : { headers: headersOf(raw.headers), body };
   }
 
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {
@@ -120,9 +110,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   /** dedupe → transition → persist: what commits together. */
   async function commitIn(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Commit> {
-    const deliveries = batch.filter(isDelivery);
-    await proof.record(tx, deliveries);
-    const committed = await dedupeAll(tx, batch, deliveries);
+    await proof.record(tx, batch.filter(isDelivery));
+    const committed = await dedupe(tx, batch);
     const changes = await transition(tx, committed, folding);
     const now = toIsoTime(clock.now());
     await persist(tx, changes, now);
@@ -130,10 +119,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return { committed, changes };
   }
 
-  function announce(commit: Commit): Verdict[] {
-    proof.recorded(commit.committed.map(({ arrival }) => arrival).filter(isDelivery));
-    notify.committed(commit);
-    return commit.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
+  function announce(done: Commit): Verdict[] {
+    proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
+    notify.committed(done);
+    return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
   }
 
   function fault(error: unknown, arrival: Arrival): Verdict {
@@ -163,46 +152,9 @@ export interface Commit {
 
 /** What an API answer counts for in the intake's bound. */
 const snapshotBytes = 4096;
-const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
-
-async function dedupeAll(
-  tx: StoreTransaction,
-  batch: readonly Arrival[],
-  deliveries: readonly DeliveryArrival[],
-): Promise<Committed[]> {
-  const verdicts = new Map<Arrival, Verdict>([
-    ...(await dedupe(tx, deliveries)),
-    ...(await dedupeSnapshots(
-      tx,
-      batch.filter((arrival) => arrival.kind === "snapshot"),
-    )),
-  ]);
-  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Verdict) }));
-}
-
-function withoutBytes({ hint }: ReceiveRequest): Verdict {
-  return { ...failed("raw-body-unavailable"), hint };
-}
 
 function signedView({ headers, body }: Request) {
   return { body, headers: (name: string) => headers.get(name) ?? [] };
-}
-
-/** How long a body may be before it is decoded: base64 takes four characters for three bytes. */
-function encodedMax({ isBase64Encoded }: ReceiveRequest, bodyBytesMax: number): number {
-  return isBase64Encoded === true ? Math.ceil(bodyBytesMax / 3) * 4 : bodyBytesMax;
-}
-
-function isDelivery(arrival: Arrival): arrival is DeliveryArrival {
-  return arrival.kind === "delivery";
-}
-
-function webhookIdOf(arrival: Arrival): string | undefined {
-  return isDelivery(arrival) ? arrival.webhookId : undefined;
-}
-
-function failed(reason: Reason, webhookId?: string): Verdict {
-  return { outcome: "failed", reason, webhookId };
 }
 
 function reasonOf(error: unknown): Reason {

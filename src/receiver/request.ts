@@ -1,4 +1,5 @@
 /** The step *request*: whatever a host has for a request becomes one shape (semantics §2). */
+import { failed, type Verdict } from "./outcome.ts";
 
 /** Header names in any case, values as the host has them. */
 export type HeaderBag =
@@ -27,11 +28,29 @@ export interface Request {
 /** All values of each header, by lower-case name. */
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** A size above `bytesMax` is given back instead of the bytes; `undefined` where there are none. */
-export function bodyOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
+/** The request with its bytes, or why it is answered before anything is verified. */
+export function readRequest(raw: ReceiveRequest, bodyBytesMax: number): Request | Verdict {
+  if (raw.method.toUpperCase() !== "POST") return { outcome: "rejected", reason: "method-not-allowed" };
+  if (isLonger(raw, bodyBytesMax)) return tooLarge;
+  const body = bytesOf(raw);
+  if (body === undefined) return { ...failed("raw-body-unavailable"), hint: raw.hint };
+  return body.byteLength > bodyBytesMax ? tooLarge : { headers: headersOf(raw.headers), body };
+}
+
+const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
+
+/** Told before decoding: base64 takes four characters for three bytes. */
+function isLonger({ body, isBase64Encoded }: ReceiveRequest, bodyBytesMax: number): boolean {
+  const lengthMax = isBase64Encoded === true ? Math.ceil(bodyBytesMax / 3) * 4 : bodyBytesMax;
+  return (body?.length ?? 0) > lengthMax;
+}
+
+/** A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers. */
+function bytesOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8");
   if (!(body instanceof Uint8Array)) return undefined;
-  return isBase64Encoded === true ? Buffer.from(Buffer.from(body).toString("latin1"), "base64") : body;
+  const copy = Buffer.from(body);
+  return isBase64Encoded === true ? Buffer.from(copy.toString("latin1"), "base64") : copy;
 }
 
 export function headersOf(bag: HeaderBag): RequestHeaders {
@@ -60,6 +79,6 @@ function entriesOf(bag: HeaderBag): Iterable<Entry> {
 function pairsOf(flat: readonly string[]): Entry[] {
   const pairs: Entry[] = [];
   for (let index = 0; index + 1 < flat.length; index += 2)
-    pairs.push([flat[index] as string, flat[index + 1] as string]);
+    pairs.push([flat[index] as string, flat[index + 1]]);
   return pairs;
 }

@@ -111,8 +111,8 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
 
     async insert(table, rows) {
       return rows.map((row) => {
-        if (rowsOf(table).some((taken) => collides(table, taken, row as Row))) return false;
-        const fresh = numbered(table, row as Row, nextSeq);
+        if (rowsOf(table).some((taken) => collides(table, taken, row))) return false;
+        const fresh = numbered(table, row, nextSeq);
         writable(table).set(keyOf(table, fresh), fresh);
         return true;
       });
@@ -120,9 +120,8 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
 
     async upsert(table, rows) {
       for (const row of rows) {
-        const known = content[table].get(keyOf(table, row as Row));
-        const fresh =
-          known && "seq" in known ? { ...row, seq: known["seq"] } : numbered(table, row as Row, nextSeq);
+        const known = content[table].get(keyOf(table, row));
+        const fresh = known && "seq" in known ? { ...row, seq: known["seq"] } : numbered(table, row, nextSeq);
         writable(table).set(keyOf(table, fresh), fresh);
       }
     },

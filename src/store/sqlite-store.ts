@@ -89,7 +89,7 @@ function configure(handle: SqliteHandle): void {
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  return (readonly) => new Database(path, { timeout: readonly ? 1000 : 0, readonly }) as SqliteHandle;
+  return (readonly) => new Database(path, { timeout: readonly ? 1000 : 0, readonly });
 }
 
 /** Connections of our own beside the host's, made by its own copy of the driver. */

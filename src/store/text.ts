@@ -11,11 +11,12 @@ export function decodeText(text: string): string {
   return text.includes(escapeCharacter) ? text.replaceAll(escapedEach, unescapeUnit) : text;
 }
 
-const escapeCharacter = "\u0010";
+const nul = String.fromCharCode(0);
+const escapeCharacter = String.fromCharCode(0x10);
 const lone = "[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]";
-const unstorable = new RegExp(`[\\u0000\\u0010\\ud800-\\udfff]`);
-const unstorableEach = new RegExp(`[\\u0000\\u0010]|${lone}`, "g");
-const escapedEach = /\u0010([0-9a-f]{4})/g;
+const unstorable = new RegExp(`[${nul}${escapeCharacter}\\ud800-\\udfff]`);
+const unstorableEach = new RegExp(`[${nul}${escapeCharacter}]|${lone}`, "g");
+const escapedEach = new RegExp(`${escapeCharacter}([0-9a-f]{4})`, "g");
 
 function escapeUnit(unit: string): string {
   return escapeCharacter + unit.charCodeAt(0).toString(16).padStart(4, "0");

@@ -49,6 +49,6 @@ export function microseconds(value: number): string {
   return `${value.toFixed(value < 100 ? 2 : 0)} µs`;
 }
 
-export function perSecond(microsecondsEach: number): string {
-  return `${Math.round(1e6 / microsecondsEach).toLocaleString("en")}/s`;
+export function perSecond(each: number): string {
+  return `${Math.round(1e6 / each).toLocaleString("en")}/s`;
 }

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash } from "node:crypto";
-import Stripe from "stripe";
+import { Stripe } from "stripe";
 import { parseEvent } from "../../src/events/parse.ts";
 import { headersOf } from "../../src/receiver/request.ts";
 import { prepareSecrets } from "../../src/signature/secret.ts";
