@@ -55,9 +55,14 @@ export function overlappingRefund(
   phase: RefundPhase,
 ): RefundRecord | undefined {
   if (phase.phase !== "initiated" || facts.transactionId === null) return undefined;
-  return activeRefunds(draft, facts.milestoneId, scopeOf(facts)).find(
-    (refund) => refund.kind === phase.kind && refund.refundId !== facts.transactionId,
-  );
+  return activeRefunds(draft, facts.milestoneId, scopeOf(facts))
+    .filter((refund) => refund.kind === phase.kind && refund.refundId !== facts.transactionId)
+    .reduce<RefundRecord | undefined>(lowerId, undefined);
+}
+
+/** Of several the one with the lowest id: the order in which a store gives them back is nothing to go by. */
+function lowerId(lowest: RefundRecord | undefined, refund: RefundRecord): RefundRecord {
+  return lowest === undefined || refund.refundId < lowest.refundId ? refund : lowest;
 }
 
 /** The refunds of one target that have not succeeded while the target is RefundInProgress. */

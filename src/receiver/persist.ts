@@ -4,7 +4,6 @@ import { familyOf } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import type { AnomalyRow } from "../store/tables.ts";
 import type { Committed } from "./arrival.ts";
 import type { ContractChange } from "./transition.ts";
 
@@ -116,16 +115,18 @@ async function flagHolders(
     flagged.some((anomaly) => anomaly.contractId === contractId && anomaly.detail === detail);
   const rows = holders
     .filter((holder) => !isFlagged(holder))
-    .map(({ contractId, milestoneId }): NewRow<"anomalies"> => {
-      const anomaly: Omit<AnomalyRow, "seq" | "contractId" | "milestoneId"> = {
+    .map(
+      // Without the milestone: whether it is known yet hangs on what came first (semantics §1.4).
+      ({ contractId }): NewRow<"anomalies"> => ({
+        contractId,
         position: null,
         kind: "refund-id-shared",
+        milestoneId: null,
         webhookId: null,
         detail,
         occurredAt: null,
         changedAt,
-      };
-      return { ...anomaly, contractId, milestoneId };
-    });
+      }),
+    );
   await tx.insert("anomalies", rows);
 }
