@@ -65,6 +65,8 @@ const routes: readonly ControlRoute[] = [
     run: (world, _body, [id = ""]) => postResend(world, id),
   },
   { method: "POST", path: /^deliveries\/idle$/, run: (world) => waited(world.deliveries.idle()) },
+  // A receiver for those who have none yet: point the webhook URL at it and read the deliveries here.
+  { method: "POST", path: /^sink$/, run: () => ok(null) },
   { method: "GET", path: /^subscription$/, run: getSubscription },
   { method: "POST", path: /^subscription$/, run: postSubscription },
   {

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# A contract's life with nothing but curl. Start the sandbox in another terminal, then set what it printed:
+#   export BASE=http://127.0.0.1:4010 CLIENT_ID=sandbox-client CLIENT_SECRET=…
+set -euo pipefail
+
+# Get a token.
+TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_id=$CLIENT_ID \
+  -d client_secret=$CLIENT_SECRET | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+AUTH="Authorization: Bearer $TOKEN"
+JSON="Content-Type: application/json"
+
+# Say where webhooks go. Without a receiver of your own, the sandbox has one that accepts everything.
+curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
+
+# Create a contract with two milestones.
+CREATED=$(curl -s $BASE/apps/api/contracts -H "$AUTH" -H "$JSON" -d '{
+  "title": "Website", "contractServiceType": "Service", "amount": 1000, "reference": "order-77",
+  "BuyerParty": { "phoneNumber": "+966500000001", "firstName": "Alia", "lastName": "Hassan" },
+  "SellerParty": { "phoneNumber": "+966500000002", "firstName": "Badr", "lastName": "" },
+  "Milestones": [
+    { "Name": "Design", "Amount": 600, "DueDate": "2027-03-01T00:00:00Z" },
+    { "Name": "Build", "Amount": 400, "DueDate": "2027-04-01T00:00:00Z" } ] }')
+ID=$(echo "$CREATED" | grep -o 'CNT-[0-9]*-[0-9]*' | head -1)
+CHECKOUT=$(echo "$CREATED" | sed 's/.*"checkoutUrl":"\([^"]*\)".*/\1/')
+echo "$ID is $(echo "$CREATED" | sed 's/.*"status":"\([a-z]*\)","contractServiceType".*/\1/')"
+
+# Pay: open the checkout page in a browser and press Pay. This is what the button sends.
+curl -s -o /dev/null -w '%{http_code}\n' "$CHECKOUT" -d token=${CHECKOUT#*token=} -d result=success
+
+# The buyer raises a dispute, which has no endpoint in the service: the control page has a button for it.
+curl -s -X POST $BASE/_sandbox/contracts/$ID/dispute | grep -o '"status":"[A-Z][A-Za-z]*"' | head -1
+
+# Refund one milestone, and let the bank settle it.
+MILESTONE=$(echo "$CREATED" | grep -o '"milestones":\[{"id":[0-9]*' | grep -o '[0-9]*$')
+REFUNDED=$(curl -s $BASE/apps/api/contracts/$ID/refund -H "$AUTH" -H "$JSON" \
+  -d '{"milestoneId":'$MILESTONE',"reason":"Not as described"}')
+echo "$REFUNDED"
+REFUND=$(echo "$REFUNDED" | sed 's/.*"refundId":\([0-9]*\).*/\1/')
+curl -s -X POST $BASE/_sandbox/refunds/$REFUND/settle | grep -o '"state":"[a-z]*"'
+
+# A contract whose milestone was refunded is cancelled (§3).
+curl -s $BASE/apps/api/contracts/$ID -H "$AUTH" | grep -o '"status":"[a-z]*"'
+
+# Read the webhooks: each with the very bytes that were signed, on the control page or here.
+curl -s -X POST $BASE/_sandbox/deliveries/idle -o /dev/null
+curl -s $BASE/_sandbox/deliveries | grep -o '"event":"[a-z.-]*","contractId":"[^"]*","milestoneId":[^,]*,"state":"[a-z]*"'
+
+# Read the service's own delivery log.
+curl -s "$BASE/apps/api/webhooks/logs?pageSize=1" -H "$AUTH"
