@@ -1,7 +1,31 @@
 import Table from "cli-table3";
 import type { Mirror } from "escrow-mirror";
+import type { Side } from "./compare.ts";
+import type { LivesReport } from "./lives.ts";
 
 type Print = (line: string) => void;
+
+/** Both sides after the twenty lives, and what the way between them did. */
+export function printLives({ sides, unexplained, faults }: LivesReport, print: Print): void {
+  const rows = sides.map((side) => [side.contractId, side.service, side.mirror, tellEqual(side)]);
+  print(toTable(["contract", "the service", "the mirror", ""], rows));
+  const did = Object.entries(faults).filter(([, count]) => count > 0);
+  print(`\nOn the way: ${did.map(([fault, count]) => `${count} × ${fault}`).join(", ")}.`);
+  const equal = sides.filter((side) => side.equal).length;
+  const missing = sides.filter((side) => !side.equal && side.dropped.length > 0);
+  print(`${equal} of ${sides.length} contracts are equal, milestones and refunds included.`);
+  for (const { contractId, dropped } of missing)
+    print(
+      `${contractId} differs: ${dropped.join(" and ")} was dropped and never came. Reconciling reads such a contract.`,
+    );
+  if (unexplained.length > 0)
+    print(`${unexplained.length} differ although every webhook came: that is a bug.`);
+}
+
+function tellEqual({ equal, dropped }: Side): string {
+  if (dropped.length === 0) return equal ? "equal" : "DIFFERS";
+  return `${equal ? "equal, though" : "differs:"} ${dropped.join(", ")} dropped`;
+}
 
 /** What a mirror knows, for a person to read. */
 export async function printMirror(mirror: Mirror, print: Print): Promise<void> {
@@ -76,7 +100,10 @@ function toAmount(minor: number): string {
 }
 
 function toTable(head: string[], rows: string[][]): string {
-  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  const table = new Table({
+    head,
+    style: { head: [], border: [], compact: rows.every((row) => row.every((cell) => !cell.includes("\n"))) },
+  });
   table.push(...rows);
   return table.toString();
 }

@@ -1,6 +1,6 @@
 /**
- * The whole way in one go: an Express server with a mirror on an SQLite file, signed deliveries over HTTP, each sent
- * twice and in shuffled order, and what the mirror knows in the end.
+ * Recorded deliveries over HTTP: an Express server with a mirror on an SQLite file, each delivery sent twice and in
+ * shuffled order, and what the mirror knows in the end.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export interface Recorded {
 }
 
 /** Runs the demo and gives back what each answer said, in the order of sending. */
-export async function runDemo(print: (line: string) => void): Promise<string[]> {
+export async function runRecorded(print: (line: string) => void): Promise<string[]> {
   const { secret, deliveries } = readRecorded();
   const folder = await mkdtemp(join(tmpdir(), "escrow-mirror-demo-"));
   const mirror = await createMirror({

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { runLives } from "./lives.ts";
+import { printLives } from "./print.ts";
+import { runRecorded } from "./recorded.ts";
+
+describe("the demo", () => {
+  it("applies, quarantines or knows again each recorded delivery, and tells of it", async () => {
+    const lines: string[] = [];
+    const outcomes = await runRecorded((line) => lines.push(line));
+    const count = (outcome: string): number => outcomes.filter((each) => each === outcome).length;
+    expect([count("applied"), count("quarantined"), count("duplicate")]).toEqual([8, 3, 11]);
+    const text = lines.join("\n");
+    expect(text).toMatch(
+      /4521 .*CNT-2604-00100002.*1000\.00 SAR.*2026-04-14T14:30:00Z.*2026-04-14T15:05:00Z/,
+    );
+    expect(text).toContain("ambiguous-field: one key stands twice, with two values");
+  });
+
+  it("ends with every contract equal to the service's, but for those whose webhooks were dropped", async () => {
+    const report = await runLives(() => {});
+    expect(report.sides).toHaveLength(20);
+    expect(report.unexplained).toEqual([]);
+    for (const fault of ["duplicate", "reorder", "drop"]) expect(report.faults[fault]).toBeGreaterThan(0);
+    const lines: string[] = [];
+    printLives(report, (line) => lines.push(line));
+    for (const { contractId, equal } of report.sides)
+      if (!equal) expect(lines.join("\n")).toContain(`${contractId} differs`);
+  });
+});
