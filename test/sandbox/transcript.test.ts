@@ -29,8 +29,9 @@ it("the README's curl walk-through gives what the README shows", async () => {
   const outputs = stdout.split(/\n@@\d+\n/).slice(1);
   const transcript = steps.map((step, index) => toMarkdown(step, outputs[index] ?? "")).join("\n");
   const settled = transcript
-    .replaceAll(String(sandbox.address.port), "4010")
-    .replaceAll(sandbox.webhookSecret, "whsec_…");
+    .replaceAll(`127.0.0.1:${sandbox.address.port}`, "127.0.0.1:4010")
+    .replaceAll(sandbox.webhookSecret, "whsec_…")
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "24114dac-a61d-4285-a6ca-40fdf4de002e");
   expect(await sandbox.contracts.list()).toMatchObject([
     { status: "Cancelled", milestones: [{ status: "Refunded" }, { status: "Escrow" }] },
   ]);
