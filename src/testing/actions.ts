@@ -33,8 +33,8 @@ export interface ToldRow {
 /** The rows that lead on from `status`; after them, those behind a step that no webhook tells of. */
 export function toldRows({ transitions }: Machine, status: string | null): ToldRow[] {
   const rows = transitions.filter(({ from }) => from === status);
-  const silent = rows.filter(({ event }) => event === null).map(({ to }) => to);
-  const behind = transitions.filter(({ from }) => from !== null && silent.includes(from));
+  const silent = new Set<string | null>(rows.filter(({ event }) => event === null).map(({ to }) => to));
+  const behind = transitions.filter(({ from }) => silent.has(from));
   return [...rows, ...behind].flatMap(({ from, event, to }) => (event === null ? [] : [{ from, event, to }]));
 }
 
@@ -108,11 +108,12 @@ function waysBack(service: Service): Action[] {
   ];
 }
 
-/** Events of the earlier edition that tell of a step on the way and move nothing (supplement). */
+/** Events that move nothing: of the earlier edition (supplement), and of a family that the mirror doesn't know. */
 function remarks(service: Service): Action[] {
   const { status, plan } = service;
-  if (plan.edition !== "earlier" || status !== "Escrow") return [];
-  return ["contract.delivered", "contract.received"].map((event) => ({
+  if (status !== "Escrow") return [];
+  const earlier = plan.edition === "earlier" ? ["contract.delivered", "contract.received"] : [];
+  return [...earlier, "settlement.reported"].map((event) => ({
     event,
     run: () => tell(service, { event, about: null, from: status, to: status }),
   }));

@@ -45,7 +45,6 @@ describe("contractLife", () => {
   });
 
   it("shrinks to a story that a person can read", () => {
-    const undisputed = ({ life }: History): boolean => life.truth.disputes.length === 0;
     const { counterexample } = fc.check(fc.property(history(), undisputed), { seed: 1, numRuns: 1000 });
     expect(counterexample?.[0].sent.map(({ event }) => event.event)).toEqual([
       "contract.created",
@@ -103,4 +102,8 @@ function kindsOf(some: readonly ContractLife[]): Set<string> {
 function sharesRefundId(some: readonly ContractLife[]): boolean {
   const ids = some.flatMap(({ truth }) => truth.refunds.map(({ refundId }) => refundId));
   return new Set(ids).size < ids.length;
+}
+
+function undisputed({ life }: History): boolean {
+  return life.truth.disputes.length === 0;
 }

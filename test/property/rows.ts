@@ -1,6 +1,6 @@
 /** What a mirror holds, made comparable: without what tells only when and under which header things came. */
 import { fold } from "../../src/domain/fold.ts";
-import type { FoldInput } from "../../src/domain/input.ts";
+import { familyOf, type FoldInput } from "../../src/domain/input.ts";
 import { compareText } from "../../src/domain/order.ts";
 import type { ContractState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
@@ -48,10 +48,14 @@ export function mirroredRows(store: Store): Promise<Rows> {
 
 /** Those of a plain fold. It knows one contract at a time, hence no anomalies between contracts. */
 export function foldedRows(distinct: readonly ScheduledArrival[]): Rows {
-  const states = [...groupByContract(distinct.map(toFoldInput))].map(([id, inputs]) =>
-    fold(id, inputs, folding),
-  );
+  const inputs = distinct.map(toFoldInput).filter(isFolded);
+  const states = [...groupByContract(inputs)].map(([id, own]) => fold(id, own, folding));
   return rowsOfStates(states);
+}
+
+/** Events of no family are stored and move nothing (semantics §5.3). */
+export function isFolded(input: FoldInput): boolean {
+  return input.kind === "snapshot" || familyOf(input.facts.event) !== undefined;
 }
 
 export function rowsOfStates(states: readonly ContractState[]): Rows {

@@ -1,5 +1,6 @@
 /** Semantics §1.5: the mirror follows the service. What the service did is computed by the walk, not by our fold. */
 import { describe, expect } from "vitest";
+import { compareText } from "../../src/domain/order.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { History } from "../../src/testing/history.ts";
@@ -14,10 +15,10 @@ describe("a legal life of which everything is delivered", () => {
     0.2,
     schedule({ stepsMax: 16 }),
     async (arrivals) => {
-      const { store, deliver } = await openReceiving(createMemoryStore());
-      await deliver(arrivals);
+      const receiving = await openReceiving(createMemoryStore());
+      await receiving.deliver(arrivals);
       for (const history of arrivals.histories)
-        expect(await mirrored(store, history)).toEqual(truthOf(history));
+        expect(await mirrored(receiving.store, history)).toEqual(truthOf(history));
     },
   );
 });
@@ -114,6 +115,10 @@ function pick<Row extends object, Field extends keyof Row>(
 
 /** By their text, whatever order the fields stand in. */
 function sorted<Row extends object>(rows: readonly Row[]): Row[] {
-  const textOf = (row: Row): string => JSON.stringify(Object.entries(row).sort());
-  return [...rows].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+  return [...rows].sort((a, b) => compareText(textOf(a), textOf(b)));
+}
+
+function textOf(row: object): string {
+  const fields = Object.entries(row);
+  return JSON.stringify(fields.sort(([a], [b]) => compareText(a, b)));
 }
