@@ -1,11 +1,26 @@
 import { defineConfig } from "vitest/config";
 
+const files = {
+  root: new URL("..", import.meta.url).pathname,
+  exclude: ["**/node_modules/**", "test/system/**"],
+};
+
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
-    include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "test/system/**"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    projects: [
+      { extends: true, test: { ...files, name: "library", include: ["test/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          ...files,
+          name: "examples",
+          include: ["examples/**/*.test.ts"],
+          // They run against the built package.
+          globalSetup: ["test/global-setup.ts"],
+        },
+      },
+    ],
   },
 });
