@@ -17,7 +17,12 @@ import { law } from "./law.ts";
 import { openReceiving, type Receiving } from "./receiving.ts";
 import { attemptsByDigest, clearStore, foldedRows, mirroredRows, withinContracts } from "./rows.ts";
 
-const wild = fc.tuple(schedule({ manner: "wild", contractsMax: 2, sharedRefundIds: true }), arrangement());
+/** One contract mostly; two now and then, for what one says of another. */
+const told = fc.oneof(
+  { weight: 3, arbitrary: schedule({ manner: "wild", stepsMax: 9 }) },
+  { weight: 1, arbitrary: schedule({ manner: "wild", stepsMax: 7, contractsMax: 2, sharedRefundIds: true }) },
+);
+const wild = fc.tuple(told, arrangement());
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-laws-"));
 
 describe("wild histories", () => {
@@ -35,14 +40,14 @@ describe("wild histories", () => {
 
   law(
     "any order, duplication and batch split gives equal rows in memory, in SQLite and in a plain fold",
-    0.35,
+    0.3,
     wild,
     (arrivals) => checkConvergence(inSqlite, arrivals),
   );
 
   law("the same holds in an SQLite file", 0.02, wild, (arrivals) => checkConvergence(inFile, arrivals));
 
-  law("a rebuild changes nothing", 0.08, wild, async ([first]) => {
+  law("a rebuild changes nothing", 0.05, wild, async ([first]) => {
     await clearStore(inSqlite.store);
     await inSqlite.deliver(first);
     const before = await mirroredRows(inSqlite.store);
@@ -50,7 +55,7 @@ describe("wild histories", () => {
     expect(await mirroredRows(inSqlite.store)).toEqual(before);
   });
 
-  law("what comes again changes nothing but the count of attempts", 0.1, wild, async ([first, again]) => {
+  law("what comes again changes nothing but the count of attempts", 0.08, wild, async ([first, again]) => {
     const inMemory = await openReceiving(createMemoryStore());
     await inMemory.deliver(first);
     const before = await mirroredRows(inMemory.store);

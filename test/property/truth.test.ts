@@ -12,8 +12,8 @@ import { openReceiving } from "./receiving.ts";
 describe("a legal life of which everything is delivered", () => {
   law(
     "ends as the truth, in any order, with duplicates",
-    0.2,
-    schedule({ stepsMax: 16 }),
+    0.25,
+    schedule({ stepsMax: 14 }),
     async (arrivals) => {
       const receiving = await openReceiving(createMemoryStore());
       await receiving.deliver(arrivals);
