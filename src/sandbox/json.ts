@@ -21,9 +21,20 @@ function writeObject(value: { readonly [key: string]: Json | undefined }, style:
   for (const key in value) {
     const field = value[key];
     if (field === undefined) continue;
-    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${writeJson(field, style)}`;
+    text += (text === "" ? "" : ",") + toKey(key) + writeJson(field, style);
   }
   return `{${text}}`;
+}
+
+/** The names of our own fields are few, and quoted once. Names that come from outside never become keys. */
+const keys = new Map<string, string>();
+
+function toKey(name: string): string {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const key = `${JSON.stringify(name)}:`;
+  keys.set(name, key);
+  return key;
 }
 
 function isList(value: object): value is readonly Json[] {

@@ -11,10 +11,21 @@ export interface Random {
 
 /** The machine's own randomness: what a sandbox uses when no seed is given. */
 export const systemRandom: Random = {
-  next: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+  next: () => takeBytes(4).readUInt32BE() / 2 ** 32,
   guid: () => randomUUID(),
-  hex: (bytes) => randomBytes(bytes).toString("hex"),
+  hex: (bytes) => takeBytes(bytes).toString("hex"),
 };
+
+/** Asking the system for a few bytes costs as much as for thousands: they are fetched ahead. */
+const poolBytes = 8_192;
+let pool = Buffer.alloc(0);
+
+function takeBytes(bytes: number): Buffer {
+  if (pool.length < bytes) pool = randomBytes(Math.max(poolBytes, bytes));
+  const taken = pool.subarray(0, bytes);
+  pool = pool.subarray(bytes);
+  return taken;
+}
 
 /** Repeats itself exactly for one `seed` (mulberry32). Good enough for tests, and for nothing secret. */
 export function seededRandom(seed: number): Random {

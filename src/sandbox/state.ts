@@ -122,7 +122,7 @@ export class State {
   addSms(sms: SmsRecord, id: string): void {
     this.sms.push(sms);
     this.#note("sms", id, sms);
-    if (this.sms.length > smsMax) this.sms.splice(0, this.sms.length - smsMax);
+    if (this.sms.length > smsMax * 1.1) this.sms.splice(0, this.sms.length - smsMax);
   }
 
   /** The next number of a series. */
