@@ -3,10 +3,12 @@
 import { Command } from "commander";
 
 import { sandboxCommand } from "./cli/sandbox.ts";
+import { signatureCommand } from "./cli/signature.ts";
 
 const program = new Command("escrow-mirror")
   .description("Tools around the mirror of an escrow service.")
   .showHelpAfterError("(--help shows how to use it)")
-  .addCommand(sandboxCommand());
+  .addCommand(sandboxCommand())
+  .addCommand(signatureCommand());
 
 await program.parseAsync();
