@@ -81,7 +81,7 @@ describe("faults", () => {
     const answers = [];
     for (let count = 0; count < 40; count++)
       answers.push(await api.post("/apps/api/contracts", contractBody()));
-    expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([429, 500, 502, 503]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429, 500, 502, 503]));
     expect(answers.find(({ status }) => status === 502)?.text).toContain("<h1>");
     expect(answers.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("1");
     expect([(await sandbox.contracts.list()).length, sandbox.faults.counts().apiErrors]).toEqual([0, 40]);

@@ -146,7 +146,7 @@ const refundErrors: Row[] = [
     run: async (sandbox, api) => {
       const id = await paid(sandbox, api);
       const answers = await Promise.all([refund(api, id), refund(api, id)]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
       expect(await sandbox.refunds.list()).toHaveLength(1);
       return answers.find(({ status }) => status === 409) ?? failed;
     },

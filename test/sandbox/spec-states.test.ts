@@ -272,12 +272,12 @@ async function take(sandbox: Sandbox, api: Api, id: string, step: Step): Promise
 
 function toLines(receiver: Receiver): string[] {
   return receiver.received.map(({ payload }) => {
-    const previous = at(payload, "data.previousStatus") ?? "-";
-    const line = `${String(at(payload, "event"))}, ${String(previous)} → ${String(at(payload, "data.status"))}`;
+    const previous = at(payload, "data.previousStatus");
+    const line = `${String(at(payload, "event"))}, ${typeof previous === "string" ? previous : "-"} → ${String(at(payload, "data.status"))}`;
     const ownMilestone = at(payload, "data.milestoneId");
     const inMetadata = at(payload, "data.metadata.milestoneId");
-    return ownMilestone === undefined && inMetadata !== undefined
-      ? `${line}, metadata.milestoneId ${String(inMetadata)}`
+    return ownMilestone === undefined && typeof inMetadata === "string"
+      ? `${line}, metadata.milestoneId ${inMetadata}`
       : line;
   });
 }

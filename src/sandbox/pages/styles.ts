@@ -66,5 +66,5 @@ label.field { display: grid; gap: .15rem; font-size: .9rem; color: var(--soft); 
 .grid .wide { grid-column: 1 / -1; } .delivery h3 { margin-block-start: .6rem; }
 .delivery { border-block-end: 1px solid var(--line); padding: .35rem 0; } .delivery > summary { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; }
 .delivery > summary::before { content: "▸"; } .delivery[open] > summary::before { content: "▾"; }
-td button, .delivery button, .small button { padding: .15rem .6rem; min-height: 1.9rem; font-size: .9rem; }
+td .row { flex-wrap: nowrap; } td button, .delivery button, .small button { padding: .15rem .6rem; min-height: 1.9rem; font-size: .9rem; }
 `;

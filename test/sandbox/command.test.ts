@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { call, requestToken, startReceiver, startSandbox } from "./support.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+interface Run {
+  child: ChildProcess;
+  output: () => string;
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
+}
+
+function run(args: string[], env: Record<string, string> = {}): Run {
+  const child = spawn(process.execPath, ["--import", "tsx", join(root, "src/cli.ts"), ...args], {
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill());
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
+  return { child, output: () => output, ended };
+}
+
+it("prints what a stranger needs, sends webhooks, and ends cleanly on SIGTERM", async () => {
+  const receiver = await startReceiver();
+  const args = ["sandbox", "--port", "0", "-w", receiver.url, "--speed", "600"];
+  const { child, output, ended } = run(args, {
+    ESCROW_CLIENT_SECRET: "from-the-environment",
+    ESCROW_WEBHOOK_SECRET: "whsec_env",
+  });
+  await expect.poll(output, { timeout: 15_000 }).toContain("Ctrl+C stops it.");
+  const baseUrl = /Base URL +(\S+)/.exec(output())?.[1] ?? "";
+  for (const told of [
+    "from-the-environment",
+    "whsec_env",
+    receiver.url,
+    `${baseUrl}/_sandbox/`,
+    "600 × real time",
+  ]) {
+    expect(output()).toContain(told);
+  }
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: "sandbox-client",
+    client_secret: "from-the-environment",
+  });
+  const token = await call(`${baseUrl}/connect/token`, { method: "POST", body: form });
+  const bearer = /"access_token":"([^"]+)"/.exec(token.text)?.[1] ?? "";
+  await call(`${baseUrl}/apps/api/webhooks/test`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${bearer}` },
+  });
+  await expect.poll(output, { timeout: 5_000 }).toMatch(/200 {2}webhook\.test {2}- {2}attempt 1/);
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+});
+
+it("says in one line what is wrong, and ends with 1", async () => {
+  const sandbox = await startSandbox();
+  const taken = run(["sandbox", "--port", String(sandbox.address.port)]);
+  expect([await taken.ended, taken.output()]).toEqual([
+    1,
+    expect.stringMatching(/^error: Port \d+ on 127\.0\.0\.1 is in use.*\n$/),
+  ]);
+  const fault = run(["sandbox", "--port", "0", "--fault", "boom=1"]);
+  expect([await fault.ended, fault.output()]).toEqual([1, expect.stringContaining("There is no fault boom")]);
+  expect((await requestToken(sandbox, sandbox.clientId, sandbox.clientSecret)).status).toBe(200);
+});
+
+it("takes further options from --config and secrets from --secrets-file, never from its arguments", async () => {
+  const config = join(tmpdir(), `sandbox-config-${process.pid}.json`);
+  const secrets = join(tmpdir(), `sandbox-secrets-${process.pid}.env`);
+  writeFileSync(config, '{"businessName":"Bakery","port":0}');
+  writeFileSync(secrets, "ESCROW_WEBHOOK_SECRET=whsec_file\n");
+  const { output, child, ended } = run(["sandbox", "--config", config, "--secrets-file", secrets]);
+  await expect.poll(output, { timeout: 15_000 }).toContain("whsec_file");
+  child.kill("SIGINT");
+  expect(await ended).toBe(0);
+  const refused = run(["sandbox", "--webhook-secret", "whsec_argument"]);
+  expect([await refused.ended, refused.output()]).toEqual([1, expect.stringContaining("unknown option")]);
+});
+
+it("shares no code with what it judges", () => {
+  const folder = join(root, "src/sandbox");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const imports = files.flatMap((name) =>
+    Array.from(
+      readFileSync(join(folder, name), "utf8").matchAll(/from "([^"]+)"/g),
+      ([, target = ""]) => target,
+    ),
+  );
+  const foreign = imports.filter(
+    (target) => !/^(node:|\.\/|\.\.\/[\w-]+\.ts$|(\.\.\/){1,2}shared\/|zod$|better-sqlite3$)/.test(target),
+  );
+  expect([files.length > 40, foreign]).toEqual([true, []]);
+});

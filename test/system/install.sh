@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# What test/system needs from Debian's packages, installed when it is missing.
+set -euo pipefail
+if [ ! -x /usr/bin/chromium ]; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-core >/dev/null
+fi

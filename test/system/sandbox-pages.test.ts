@@ -1,0 +1,254 @@
+import { mkdirSync } from "node:fs";
+
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+
+import type { Sandbox } from "../../src/sandbox.ts";
+import {
+  at,
+  connect,
+  contractBody,
+  createContract,
+  milestones,
+  refund,
+  startReceiver,
+  startSandbox,
+} from "../sandbox/support.ts";
+import { contrasts, scrollWidth, unnamedControls } from "./in-page.ts";
+
+/**
+ * The two pages in a real browser, with mouse and keyboard, in both languages. `SCREENSHOTS=folder` keeps pictures.
+ * Each test fails on an error in the browser's console.
+ */
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+let browser: Browser;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 1_200, height: 900 } });
+  problems = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  onTestFinished(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+});
+
+async function picture(name: string): Promise<void> {
+  const folder = process.env["SCREENSHOTS"];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+async function checkoutOf(
+  sandbox: Sandbox,
+  change: Record<string, unknown> = {},
+): Promise<{ url: string; id: string }> {
+  const made = await (
+    await connect(sandbox)
+  ).post("/apps/api/contracts", contractBody({ Milestones: milestones, ...change }));
+  return { url: String(at(made.body, "data.checkoutUrl")), id: String(at(made.body, "data.contractId")) };
+}
+
+async function leastContrast(): Promise<number> {
+  return Math.min(...(await page.evaluate<number[]>(contrasts)));
+}
+
+describe("the checkout page", () => {
+  it("shows the order, takes the payment, and goes back to callbackUrl with status, paymentId and contractId", async () => {
+    const shop = await startReceiver();
+    const sandbox = await startSandbox();
+    const { url, id } = await checkoutOf(sandbox, { callbackUrl: `${shop.url}?order=77` });
+    await page.goto(url);
+    await expect.poll(() => page.getByRole("heading", { name: "Checkout: Website" }).count()).toBe(1);
+    expect(await page.getByRole("row", { name: "Design 600.00 SAR" }).count()).toBe(1);
+    expect(await page.getByRole("row", { name: "Total to pay 1143.75 SAR" }).count()).toBe(1);
+    await picture("checkout-en");
+    await page.getByRole("button", { name: "Pay 1143.75 SAR" }).click();
+    await page.waitForURL(/webhooks\/escrow/);
+    const back = new URL(page.url()).searchParams;
+    const contract = await sandbox.contracts.get(id);
+    expect(Object.fromEntries(back)).toEqual({
+      order: "77",
+      status: "success",
+      paymentId: contract?.paymentId,
+      contractId: id,
+    });
+    expect(contract?.status).toBe("Escrow");
+  });
+
+  it("lets the payment fail, after which it can be tried again", async () => {
+    const shop = await startReceiver();
+    const sandbox = await startSandbox();
+    const { url, id } = await checkoutOf(sandbox, { callbackUrl: shop.url });
+    await page.goto(url);
+    await page.getByRole("button", { name: "Let the payment fail" }).click();
+    await page.waitForURL(/status=failed/);
+    expect(new URL(page.url()).searchParams.get("contractId")).toBe(id);
+    expect((await sandbox.contracts.get(id))?.status).toBe("pending");
+    await page.goto(url);
+    expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(1);
+  });
+
+  it("is Arabic and right to left at a click, and by the browser's language", async () => {
+    const sandbox = await startSandbox();
+    const { url } = await checkoutOf(sandbox, { title: "متجر إلكتروني" });
+    await page.goto(url);
+    await page.getByRole("link", { name: "العربية" }).click();
+    expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+    expect(await page.getByRole("button", { name: "ادفع 1143.75 SAR" }).count()).toBe(1);
+    const labels = await page.getByText("العقد", { exact: true }).boundingBox();
+    const value = await page.locator("dd").first().boundingBox();
+    expect(labels !== null && value !== null && labels.x > value.x).toBe(true);
+    await picture("checkout-ar");
+    await page.getByRole("button", { name: "ادفع" }).click();
+    await expect.poll(() => page.getByRole("status").innerText()).toContain("الضمان");
+    const arabic = await browser.newContext({ locale: "ar-SA" });
+    const other = await arabic.newPage();
+    await other.goto((await checkoutOf(sandbox)).url);
+    expect(await other.locator("html").getAttribute("lang")).toBe("ar");
+    await arabic.close();
+  });
+
+  it("dies after ten minutes, and says what to do", async () => {
+    const sandbox = await startSandbox();
+    const { url } = await checkoutOf(sandbox);
+    await page.goto(url);
+    await sandbox.clock.advance(600_000);
+    await page.getByRole("button", { name: /^Pay/ }).click();
+    expect(await page.getByRole("heading").innerText()).toBe("This payment link has expired");
+    await picture("checkout-expired");
+  });
+
+  it("can be used with the keyboard alone and without JavaScript, and is readable", async () => {
+    const sandbox = await startSandbox();
+    const { url, id } = await checkoutOf(sandbox);
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const withoutScript = await plain.newPage();
+    await withoutScript.goto(url);
+    await withoutScript.keyboard.press("Tab");
+    await withoutScript.keyboard.press("Tab");
+    await withoutScript.keyboard.press("Enter");
+    await withoutScript.waitForLoadState();
+    await plain.close();
+    expect((await sandbox.contracts.get(id))?.status).toBe("Escrow");
+    await page.goto((await checkoutOf(sandbox)).url);
+    expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
+  });
+});
+
+describe("the control page", () => {
+  it("drives a contract's life: pay, dispute, refund a milestone, settle, and shows each delivery", async () => {
+    const receiver = await startReceiver(
+      (response, _one, count) =>
+        void response.writeHead(count === 1 ? 500 : 200).end('{"outcome":"applied"}'),
+    );
+    const sandbox = await startSandbox({ webhookUrl: receiver.url });
+    const id = await createContract(await connect(sandbox), { Milestones: milestones });
+    await page.goto(sandbox.controlUrl);
+    await page.getByRole("button", { name: `Pay ${id}` }).click();
+    await page.getByRole("button", { name: `Dispute ${id}` }).click();
+    await page.getByRole("button", { name: `Refund milestone 1 of ${id}` }).click();
+    await page.getByRole("button", { name: "Settle refund 4521" }).click();
+    await sandbox.deliveries.idle();
+    await page.goto(sandbox.controlUrl);
+    expect(await page.locator(`#${id} .badge`).allInnerTexts()).toEqual(["Cancelled", "Refunded", "Escrow"]);
+    const created = page.locator(".delivery", { hasText: "contract.created" });
+    expect(await created.locator("summary").first().innerText()).toMatch(
+      /pending[^]*last: HTTP 500[^]*next attempt 2026-01-25T10:00:10Z/,
+    );
+    await created.locator("summary").first().click();
+    await created.locator("details summary").click();
+    expect(await created.innerText()).toContain("X-Service-Signature: sha256=");
+    await picture("control");
+    await page.getByLabel("Move on by (seconds)").fill("10");
+    await page.getByRole("button", { name: "Advance" }).click();
+    await expect.poll(() => created.locator("summary").first().innerText()).toContain("delivered");
+  });
+
+  it("says why an action was refused", async () => {
+    const sandbox = await startSandbox();
+    const id = await createContract(await connect(sandbox));
+    await page.goto(sandbox.controlUrl);
+    await page.getByLabel("Follow changes").uncheck();
+    await sandbox.act(id, "reject");
+    await page.getByRole("button", { name: `Pay ${id}` }).click();
+    expect(await page.getByRole("alert").innerText()).toContain("which is Rejected");
+  });
+
+  it("draws itself anew when something happened, and keeps what is open and typed", async () => {
+    const receiver = await startReceiver();
+    const sandbox = await startSandbox({ webhookUrl: receiver.url });
+    const api = await connect(sandbox);
+    const id = await createContract(api);
+    await sandbox.deliveries.idle();
+    await page.goto(sandbox.controlUrl);
+    await page.locator(".delivery summary").first().click();
+    await sandbox.act(id, "pay");
+    await expect
+      .poll(() => page.locator(`#${id} .badge`).first().innerText(), { timeout: 5_000 })
+      .toBe("Escrow");
+    expect(await page.locator(".delivery[open]").count()).toBe(1);
+    await page.getByLabel("Seed").fill("77");
+    await refund(api, id);
+    await page.waitForTimeout(2_200);
+    expect(await page.getByLabel("Seed").inputValue()).toBe("77");
+  });
+
+  it("resends, subscribes, sets faults, and has a name on every control", async () => {
+    const receiver = await startReceiver();
+    const sandbox = await startSandbox();
+    const api = await connect(sandbox);
+    await page.goto(sandbox.controlUrl);
+    await page.getByLabel("Webhook URL").fill(receiver.url);
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await createContract(api);
+    await sandbox.deliveries.idle();
+    await page.goto(sandbox.controlUrl);
+    await page.locator(".delivery summary").first().click();
+    await page.getByRole("button", { name: /^Resend contract.created/ }).click();
+    await sandbox.deliveries.idle();
+    expect(receiver.events()).toEqual(["contract.created", "contract.created"]);
+    await page.getByLabel(/^Duplicate/).fill("0.25");
+    await page.getByLabel(/^Delay to/).fill("300");
+    await page.getByRole("button", { name: "Set the faults" }).click();
+    await page.waitForLoadState();
+    expect(sandbox.faults.get()).toEqual({ duplicate: 0.25, delayMs: [0, 300], seed: 1 });
+    expect(await page.evaluate<number>(unnamedControls)).toBe(0);
+    expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it("fits a phone without scrolling sideways", async () => {
+    const sandbox = await startSandbox({
+      webhookUrl: "http://127.0.0.1:9/a/rather/long/path/to/the/webhooks",
+    });
+    const id = await createContract(await connect(sandbox), { Milestones: milestones });
+    await sandbox.act(id, "pay");
+    await sandbox.deliveries.idle();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(sandbox.controlUrl);
+    await page.locator(".delivery summary").first().click();
+    await picture("control-phone");
+    expect(await page.evaluate<number>(scrollWidth)).toBeLessThanOrEqual(390);
+  });
+});
