@@ -1,5 +1,4 @@
 /** NestJS on Fastify. */
-import "reflect-metadata";
 import type { AddressInfo } from "node:net";
 import { NestFactory } from "@nestjs/core";
 import { FastifyAdapter, type NestFastifyApplication } from "@nestjs/platform-fastify";

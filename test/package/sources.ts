@@ -1,0 +1,78 @@
+/** What the consumers of the package write, as a user would. */
+
+const secret = "whsec_test_0123456789abcdef0123456789abcdef";
+
+/** One signed delivery through a handler on a real port, and what the mirror then says. */
+const run = `
+const secret = "${secret}";
+const body = JSON.stringify({ id: "p-1", event: "contract.created", data: { contractId: "CNT-1", status: "Draft" } });
+const signature = "sha256=" + createHmac("sha256", secret).update(body).digest("hex");
+
+async function main(): Promise<void> {
+  const mirror: Mirror = await createMirror({ store: sqlite(":memory:"), webhook: { secrets: secret } });
+  const server = createServer(nodeWebhook(mirror));
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  const headers = { "X-Service-Webhook-Id": "wh-1", "X-Service-Signature": signature };
+  const answered = await fetch("http://127.0.0.1:" + port, { method: "POST", headers, body });
+  const contract = await mirror.contracts.get("CNT-1");
+  const adapters = [expressWebhook(mirror), honoWebhook(mirror), fetchWebhook(mirror), fastifyWebhook];
+  console.log(answered.status, contract?.contractId, adapters.every((each) => typeof each === "function"));
+  server.close();
+  await mirror.close();
+}
+
+void main();
+`;
+
+export const esmSource = `import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createMirror, type Mirror } from "escrow-mirror";
+import { expressWebhook } from "escrow-mirror/express";
+import { fastifyWebhook } from "escrow-mirror/fastify";
+import { fetchWebhook } from "escrow-mirror/fetch";
+import { honoWebhook } from "escrow-mirror/hono";
+import { nodeWebhook } from "escrow-mirror/node";
+import { sqlite } from "escrow-mirror/sqlite";
+${run}`;
+
+/** `import … = require` compiles to a plain `require`. */
+export const cjsSource = `import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import core = require("escrow-mirror");
+import { expressWebhook } from "escrow-mirror/express";
+import { fastifyWebhook } from "escrow-mirror/fastify";
+import { fetchWebhook } from "escrow-mirror/fetch";
+import { honoWebhook } from "escrow-mirror/hono";
+import { nodeWebhook } from "escrow-mirror/node";
+import { sqlite } from "escrow-mirror/sqlite";
+const { createMirror } = core;
+type Mirror = core.Mirror;
+${run}`;
+
+/** What every run of the two prints. */
+export const printed = "200 CNT-1 true";
+
+/** Every subpath loads without any optional peer; only opening an SQLite store asks for better-sqlite3. */
+export const withoutPeers = (subpaths: readonly string[]): string => `
+for (const subpath of ${JSON.stringify(subpaths)}) await import(subpath);
+const { createMirror } = await import("escrow-mirror");
+const { sqlite } = await import("escrow-mirror/sqlite");
+const opening = createMirror({ store: sqlite(":memory:"), webhook: { secrets: "${secret}" } });
+console.log(await opening.catch((error) => error.code + ": " + error.message));
+`;
+
+/** The recipe for Jest: tests in ESM, no transform, Node's own modules. */
+export const jestSource = `
+import { createMirror } from "escrow-mirror";
+import { sqlite } from "escrow-mirror/sqlite";
+
+test("a mirror opens, and refuses what is not signed", async () => {
+  const mirror = await createMirror({ store: sqlite(":memory:"), webhook: { secrets: "${secret}" } });
+  const { status } = await mirror.receive({ method: "POST", headers: {}, body: "{}" });
+  expect(status).toBe(401);
+  await mirror.close();
+});
+`;
