@@ -10,7 +10,15 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     projects: [
-      { extends: true, test: { ...files, name: "library", include: ["test/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          ...files,
+          name: "library",
+          include: ["test/**/*.test.ts"],
+          globalSetup: ["test/support/postgres-setup.ts"],
+        },
+      },
       {
         extends: true,
         test: {

@@ -78,6 +78,19 @@ export function decodeRow<Name extends TableName>(
   return row as unknown as Tables[Name];
 }
 
+export function decodeRows<Name extends TableName>(
+  table: Name,
+  rows: readonly (readonly unknown[])[],
+  without: readonly string[] = [],
+): Tables[Name][] {
+  return rows.map((values) => decodeRow(table, values, without));
+}
+
+/** What to bind for one row, in the order of `columns`. */
+export function encodeRow(columns: readonly Column[], row: object): SqlValue[] {
+  return columns.map(({ field, type }) => encodeValue(type, (row as Record<string, unknown>)[field]));
+}
+
 const columns = Object.fromEntries(
   Object.entries(tables).map(([table, shape]) => [
     table,

@@ -37,9 +37,9 @@ type SqlType<Field, Value> = Field extends "seq"
         ? number
         : string | Extract<Value, null>;
 
-/** Puts the store's prefix before the names of our tables, wherever a query mentions one, and touches no other. */
-export function prefixPlugin(prefix: string): KyselyPlugin {
-  const transformer = new PrefixTransformer(prefix);
+/** Puts the store's schema and prefix before the names of our tables, wherever a query mentions one, and touches no other. */
+export function prefixPlugin(prefix: string, schema: string | null = null): KyselyPlugin {
+  const transformer = new PrefixTransformer(prefix, schema);
   return {
     transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode =>
       transformer.transformNode(node, queryId),
@@ -50,10 +50,12 @@ export function prefixPlugin(prefix: string): KyselyPlugin {
 
 class PrefixTransformer extends OperationNodeTransformer {
   readonly #prefix: string;
+  readonly #schema: string | null;
 
-  constructor(prefix: string) {
+  constructor(prefix: string, schema: string | null) {
     super();
     this.#prefix = prefix;
+    this.#schema = schema;
   }
 
   protected override transformSchemableIdentifier(
@@ -63,6 +65,9 @@ class PrefixTransformer extends OperationNodeTransformer {
     const { name } = node.identifier;
     if (node.schema !== undefined || !(name in tables))
       return super.transformSchemableIdentifier(node, ...rest);
-    return SchemableIdentifierNode.create(this.#prefix + name);
+    const table = this.#prefix + name;
+    return this.#schema === null
+      ? SchemableIdentifierNode.create(table)
+      : SchemableIdentifierNode.createWithSchema(this.#schema, table);
   }
 }

@@ -1,40 +1,58 @@
 import type { Kysely } from "kysely";
-import { columnOf, decodeRow, decodeValue, encodeValue, type Column, type SqlValue } from "./codec.ts";
+import type { Batches } from "./batches.ts";
+import { columnOf, decodeRows, decodeValue, encodeRow } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
 import type { Dialect, TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import type { Engine, Session } from "./session.ts";
 import { createStatements, type AnyDatabase, type Statements } from "./statements.ts";
-import type { Condition, FieldOf, NewRow, OpenOptions, Query, Store, StoreTransaction } from "./store.ts";
+import type { Condition, FieldOf, OpenOptions, Query, Store, StoreTransaction } from "./store.ts";
 import type { TableName, Tables } from "./tables.ts";
 
-export interface KyselyStoreParts {
-  readonly engine: Engine;
+export interface KyselyStoreParts<Connected extends Session> {
+  readonly engine: Engine<Connected>;
   readonly dialect: Dialect;
   readonly place: TablePlace;
   /** Compiles our statements, and serves `mirror.db` through the prefix plugin. */
   readonly kysely: Kysely<AnyDatabase>;
   readonly db: Kysely<MirrorDatabase>;
+  /** How many rows go in one call; for each transaction. */
+  readonly batches: (session: Connected) => Batches;
 }
 
 /** The one SQL implementation of the store. */
-export function createKyselyStore({ engine, dialect, place, kysely, db }: KyselyStoreParts): Store {
-  const statements = createStatements(kysely, place.schema + place.prefix);
+export function createKyselyStore<Connected extends Session>(parts: KyselyStoreParts<Connected>): Store {
+  const { engine, dialect, place, kysely, db, batches } = parts;
+  const statements = createStatements(kysely, place);
   return {
     description: engine.description,
     db,
     open: (options: OpenOptions) => migrate(engine, dialect, place, options),
-    transaction: (work) => engine.transaction((session) => work(createTransaction(session, statements))),
-    read: (work) => engine.read((session) => work(createTransaction(session, statements))),
+    transaction: (work) =>
+      engine.transaction(async (session) => {
+        const inBatches = batches(session);
+        const result = await work(createTransaction(session, statements, inBatches));
+        await inBatches.finish();
+        return result;
+      }),
+    read: (work) => engine.read((session) => work(createTransaction(session, statements, batches(session)))),
     close: () => engine.close(),
   };
 }
 
-function createTransaction(session: Session, statements: Statements): StoreTransaction {
-  const tx: StoreTransaction = {
+function createTransaction(session: Session, statements: Statements, batches: Batches): StoreTransaction {
+  const { lookup, claim, claimContracts, insert, upsert, updateEach } = batches;
+  return {
+    lookup,
+    claim,
+    claimContracts,
+    insert,
+    upsert,
+    updateEach,
+
     async find<Name extends TableName>(table: Name, query: Query<Tables[Name]> = {}) {
       const { sql, values } = statements.find(table, query);
-      return decodeAll(table, await session.all(sql, values), query.without);
+      return decodeRows(table, await session.all(sql, values), query.without);
     },
 
     async countBy<Name extends TableName>(
@@ -48,35 +66,6 @@ function createTransaction(session: Session, statements: Statements): StoreTrans
       return new Map(
         rows.map(([value, count]) => [decodeValue(type, value) as string | null, Number(count)]),
       );
-    },
-
-    async lookup<Name extends TableName>(
-      table: Name,
-      field: FieldOf<Name>,
-      values: readonly string[],
-      without: readonly FieldOf<Name>[] = [],
-    ) {
-      if (values.length === 0) return [];
-      const { sql } = statements.lookup(table, field, without);
-      const { type } = columnOf(table, field);
-      const runs = values.map((value) => [encodeValue(type, value)]);
-      return decodeAll(table, await session.allEach(sql, runs), without);
-    },
-
-    // One writer at a time on SQLite: the transaction itself is the lock.
-    claimContracts: (contractIds) => tx.lookup("contracts", "contractId", contractIds),
-
-    async insert(table, rows) {
-      if (rows.length === 0) return [];
-      const { sql, columns } = statements.insert(table);
-      const changed = await session.runEach(sql, encodeAll(columns, rows));
-      return changed.map((count) => count > 0);
-    },
-
-    async upsert(table, rows) {
-      if (rows.length === 0) return;
-      const { sql, columns } = statements.upsert(table);
-      await session.runEach(sql, encodeAll(columns, rows));
     },
 
     async update<Name extends TableName>(
@@ -95,6 +84,7 @@ function createTransaction(session: Session, statements: Statements): StoreTrans
     },
 
     async savepoint(work) {
+      const goBack = batches.mark();
       await session.run("savepoint escrow_mirror", []);
       try {
         const result = await work();
@@ -103,28 +93,9 @@ function createTransaction(session: Session, statements: Statements): StoreTrans
       } catch (error) {
         await session.run("rollback to savepoint escrow_mirror", []);
         await session.run("release savepoint escrow_mirror", []);
+        goBack();
         throw error;
       }
     },
   };
-  return tx;
-}
-
-function decodeAll<Name extends TableName>(
-  table: Name,
-  rows: readonly unknown[][],
-  without: readonly string[] = [],
-): Tables[Name][] {
-  return rows.map((values) => decodeRow(table, values, without));
-}
-
-function encodeAll<Name extends TableName>(
-  columns: readonly Column[],
-  rows: readonly NewRow<Name>[],
-): SqlValue[][] {
-  return rows.map((row) => encodeRow(columns, row));
-}
-
-function encodeRow(columns: readonly Column[], row: object): SqlValue[] {
-  return columns.map(({ field, type }) => encodeValue(type, (row as Record<string, unknown>)[field]));
 }

@@ -103,6 +103,10 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 
+    claim(table, field, values, without) {
+      return this.lookup(table, field, values, without);
+    },
+
     async claimContracts(contractIds) {
       return rowsOf("contracts").filter(({ contractId }) =>
         contractIds.includes(contractId as string),
@@ -136,6 +140,10 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
         writable(table).delete(keyOf(table, row));
         writable(table).set(keyOf(table, { ...row, ...set }), { ...row, ...set });
       }
+    },
+
+    async updateEach(table, field, rows) {
+      for (const row of rows) await this.update(table, field, row[field] as string, row);
     },
 
     async remove(table, where) {

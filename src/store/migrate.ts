@@ -1,6 +1,6 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Dialect, TablePlace } from "./dialect.ts";
+import { schemaNameOf, type Dialect, type TablePlace } from "./dialect.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import type { Engine, Session } from "./session.ts";
 import type { OpenOptions } from "./store.ts";
@@ -21,9 +21,10 @@ export async function migrate(
   place: TablePlace,
   options: OpenOptions,
 ): Promise<void> {
-  const found = await engine.transaction(async (session) => {
+  const found = await engine.migration(async (session) => {
     const version = await currentVersion(session, dialect, place);
-    if (options.migrate === "check") return version;
+    if (options.migrate === "check" || version >= schemaVersion) return version;
+    await makeSchema(session, dialect, place);
     await session.run(migrationsTable(dialect, place), []);
     for (const migration of migrations.slice(version)) await apply(migration, session);
     return version;
@@ -43,6 +44,7 @@ export async function migrate(
 /** All statements that `migrate` would run on an empty database, for teams whose deploys own the schema. */
 export function migrationSql(dialect: Dialect, place: TablePlace, now: string): string[] {
   return [
+    ...createSchema(place),
     migrationsTable(dialect, place),
     ...migrations.flatMap(({ version, name, statements }) => [
       ...statements(dialect.types, place.schema, place.prefix),
@@ -59,6 +61,19 @@ async function currentVersion(session: Session, dialect: Dialect, place: TablePl
     [],
   );
   return Number(row?.[0]);
+}
+
+/** Looked for first: making a schema takes a right that its mere owner may not have. */
+async function makeSchema(session: Session, { schemaExists }: Dialect, place: TablePlace): Promise<void> {
+  if (schemaExists === null) return;
+  const [schema] = await session.all(schemaExists, [schemaNameOf(place)]);
+  if (schema !== undefined) return;
+  for (const sql of createSchema(place)) await session.run(sql, []);
+}
+
+function createSchema(place: TablePlace): string[] {
+  const name = schemaNameOf(place);
+  return name === null ? [] : [`create schema if not exists "${name}"`];
 }
 
 function recordOf({ schema, prefix }: TablePlace, version: number, name: string, now: string): string {

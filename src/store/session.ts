@@ -1,12 +1,13 @@
 import type { SqlValue } from "./codec.ts";
 
-/**
- * One database connection. Rows come as arrays in the order of the selected columns. The `…Each` forms run one
- * statement for many rows of values: a dialect may do so in one round trip.
- */
+/** One database connection. Rows come as arrays in the order of the selected columns. */
 export interface Session {
   all(sql: string, values: readonly SqlValue[]): Promise<unknown[][]>;
   run(sql: string, values: readonly SqlValue[]): Promise<void>;
+}
+
+/** A connection on which a statement costs no round trip: one statement is run for many rows of values. */
+export interface RowSession extends Session {
   /** All rows that any of the runs gives. */
   allEach(sql: string, runs: readonly (readonly SqlValue[])[]): Promise<unknown[][]>;
   /** How many rows each run changed. */
@@ -14,11 +15,16 @@ export interface Session {
 }
 
 /** What the store asks of a database kind, beside its SQL. */
-export interface Engine {
+export interface Engine<Connected extends Session = Session> {
   readonly description: string;
-  /** Runs `work` on the writing connection, in a transaction that holds the write lock from its start. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in a transaction on the writing connection. It holds the write lock from its start where the database has
+   * one writer; where it has many, `work` may be run anew when another was in its way.
+   */
+  transaction<T>(work: (session: Connected) => Promise<T>): Promise<T>;
+  /** The same with every other process that migrates kept out, and time for what takes long. */
+  migration<T>(work: (session: Connected) => Promise<T>): Promise<T>;
   /** Runs `work` on a connection that sees only what is committed. */
-  read<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  read<T>(work: (session: Connected) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

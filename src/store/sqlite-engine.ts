@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Lock } from "../shared/lock.ts";
-import type { Engine, Session } from "./session.ts";
+import type { Engine, RowSession } from "./session.ts";
 import { createSqliteSession, guarded, isBusy, type SqliteHandle } from "./sqlite-handle.ts";
 
 export interface SqliteConnections {
@@ -18,18 +18,20 @@ export interface SqliteConnections {
 }
 
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
-export function createSqliteEngine(connections: SqliteConnections): Engine {
+export function createSqliteEngine(connections: SqliteConnections): Engine<RowSession> {
   const { writer, reader, writeLock, readLock, owned, busyTimeoutMs } = connections;
   const writing = createSqliteSession(writer);
   const reading = reader === writer ? writing : createSqliteSession(reader);
+  const transaction = <T>(work: (session: RowSession) => Promise<T>): Promise<T> =>
+    writeLock.run(async () => {
+      await beginImmediate(writer, busyTimeoutMs);
+      return inTransaction(writer, writing, work);
+    });
   return {
     description: connections.description,
-
-    transaction: (work) =>
-      writeLock.run(async () => {
-        await beginImmediate(writer, busyTimeoutMs);
-        return inTransaction(writer, writing, work);
-      }),
+    transaction,
+    // The write lock is one for all processes.
+    migration: transaction,
 
     read: (work) =>
       readLock.run(async () => {
@@ -77,8 +79,8 @@ async function beginImmediate(handle: SqliteHandle, busyTimeoutMs: number): Prom
 
 async function inTransaction<T>(
   handle: SqliteHandle,
-  session: Session,
-  work: (session: Session) => Promise<T>,
+  session: RowSession,
+  work: (session: RowSession) => Promise<T>,
 ): Promise<T> {
   try {
     const result = await work(session);

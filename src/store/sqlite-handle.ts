@@ -1,6 +1,6 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { SqlValue } from "./codec.ts";
-import type { Session } from "./session.ts";
+import type { RowSession } from "./session.ts";
 
 /** What we use of a better-sqlite3 `Database`, typed by shape so that any copy of it fits. */
 export interface SqliteHandle {
@@ -24,7 +24,7 @@ export interface SqliteStatement {
 const statementsMax = 256;
 
 /** A session on one connection. It prepares each statement once and runs it at the driver's own speed. */
-export function createSqliteSession(handle: SqliteHandle): Session {
+export function createSqliteSession(handle: SqliteHandle): RowSession {
   const prepare = prepareOnce(handle);
   return {
     all: async (sql, values) => guarded(() => prepare(sql).all(...values) as unknown[][]),

@@ -5,10 +5,11 @@ import { prefixPlugin, type MirrorDatabase } from "./database.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
+import { createRowBatches } from "./row-batches.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
-import type { AnyDatabase } from "./statements.ts";
+import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
 
 export interface SqliteOptions {
@@ -75,7 +76,16 @@ async function buildStore(
   const dialect = kyselyDialectOn(browser, browseLock);
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
-  return createKyselyStore({ engine, dialect: sqliteDialect, place: { schema: "", prefix }, kysely, db });
+  const where = { schema: "", prefix };
+  const statements = createStatements(kysely, where);
+  return createKyselyStore({
+    engine,
+    dialect: sqliteDialect,
+    place: where,
+    kysely,
+    db,
+    batches: (session) => createRowBatches(session, statements),
+  });
 }
 
 /** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */

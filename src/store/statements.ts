@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { columnOf, columnsOf, encodeValue, type Column, type SqlValue } from "./codec.ts";
 import type { Condition, Query } from "./store.ts";
+import { namesIn, type TablePlace } from "./dialect.ts";
 import { tables, type TableName, type Tables } from "./tables.ts";
 
 /** SQL text with the values of one run, or the columns whose values each run gives. */
@@ -22,16 +23,9 @@ export type AnyDatabase = Record<string, Record<string, unknown>>;
  * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
  * statement, at the driver's own speed.
  */
-export function createStatements(kysely: Kysely<AnyDatabase>, prefix: string) {
-  const rowStatements = new Map<string, RowStatement>();
-  const kept = (key: string, make: () => RowStatement): RowStatement => {
-    const known = rowStatements.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    rowStatements.set(key, made);
-    return made;
-  };
-  const named = (table: TableName): string => prefix + table;
+export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace) {
+  const kept = keepOnce();
+  const named = namesIn(place);
 
   return {
     insert: (table: TableName): RowStatement =>
@@ -114,14 +108,24 @@ export function createStatements(kysely: Kysely<AnyDatabase>, prefix: string) {
   };
 }
 
+/** Makes each statement once. */
+export function keepOnce(): (key: string, make: () => RowStatement) => RowStatement {
+  const made = new Map<string, RowStatement>();
+  return (key, make) => {
+    const known = made.get(key) ?? make();
+    made.set(key, known);
+    return known;
+  };
+}
+
 export type Statements = ReturnType<typeof createStatements>;
 
-interface Compilable {
+export interface Compilable {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
 }
 
 /** A statement whose parameters were given as field names: they say what to bind where. */
-function rowStatement(table: TableName, builder: Compilable): RowStatement {
+export function rowStatement(table: TableName, builder: Compilable): RowStatement {
   const { sql, parameters } = builder.compile();
   return { sql, columns: parameters.map((field) => columnOf(table, field as string)) };
 }
@@ -145,7 +149,12 @@ function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
     case "not-null":
       return [name, "is not", null];
     case "in":
-      return [name, "in", condition.value.map((each) => encodeValue(type, each))];
+      // An empty list is no SQL on every database; nothing is in a list of null.
+      return [
+        name,
+        "in",
+        condition.value.length === 0 ? [null] : condition.value.map((each) => encodeValue(type, each)),
+      ];
     case "=":
     case "<":
     case "<=":
@@ -156,22 +165,22 @@ function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
 }
 
 /** Each column with its own field's name as the value. The database numbers the rows itself. */
-function markers(table: TableName): Record<string, string> {
+export function markers(table: TableName): Record<string, string> {
   const given = columnsOf(table).filter(({ type }) => type !== "serial");
   return Object.fromEntries(given.map(({ name, field }) => [name, field]));
 }
 
-function names(table: TableName, without: readonly string[]): string[] {
+export function names(table: TableName, without: readonly string[]): string[] {
   return columnsOf(table)
     .filter(({ field }) => !without.includes(field))
     .map(({ name }) => name);
 }
 
-function keyNames(table: TableName): string[] {
+export function keyNames(table: TableName): string[] {
   return tables[table].key.map((field) => columnOf(table, field).name);
 }
 
-function restNames(table: TableName): string[] {
+export function restNames(table: TableName): string[] {
   const key = keyNames(table);
   return Object.keys(markers(table)).filter((name) => !key.includes(name));
 }

@@ -55,6 +55,13 @@ export interface StoreTransaction extends StoreReader {
     values: readonly string[],
     without?: readonly FieldOf<Name>[],
   ): Promise<Tables[Name][]>;
+  /** The same, and keeps every other writer off these rows until the end; locks are taken in the order of the values. */
+  claim<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    values: readonly string[],
+    without?: readonly FieldOf<Name>[],
+  ): Promise<Tables[Name][]>;
   /** Inserts what meets no taken key or unique field, and says of each row whether it went in. */
   insert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<boolean[]>;
   /** Inserts each row, or replaces the one of its key. */
@@ -65,6 +72,12 @@ export interface StoreTransaction extends StoreReader {
     field: FieldOf<Name>,
     value: string,
     set: Partial<Tables[Name]>,
+  ): Promise<void>;
+  /** The same for many: each row holds its `field` and what is set, the same fields in all of them. */
+  updateEach<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    rows: readonly Partial<Tables[Name]>[],
   ): Promise<void>;
   remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
   /** Runs `work`; when it rejects, what it wrote is undone and the transaction goes on. */

@@ -135,6 +135,8 @@ export interface TableShape<Row> {
   readonly key: readonly (keyof Row & string)[];
   /** Further unique fields: an insert that meets a taken one inserts nothing. */
   readonly unique: readonly (keyof Row & string)[];
+  /** A field of the key whose value rows of several contracts may share: who writes one sees the others. */
+  readonly shared?: keyof Row & string;
 }
 
 /** The tables as data: the stores read, write and convert by this alone, so that they can't differ in behaviour. */
@@ -235,6 +237,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     },
     key: ["contractId", "refundId"],
     unique: [],
+    shared: "refundId",
   },
   payments: {
     columns: {

