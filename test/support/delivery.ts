@@ -31,9 +31,9 @@ export interface EventShape {
 }
 
 /** The JSON text of a webhook body (§6.3); fields but `id` and `createdAt` go into `data`. */
-export function eventBody(event: string, { id, createdAt, seconds, ...data }: EventShape = {}): string {
+export function eventBody(type: string, { id, createdAt, seconds, ...data }: EventShape = {}): string {
   const time = seconds === undefined ? {} : { timestamp: at(seconds) };
-  return JSON.stringify({ id, event, createdAt, data: { contractId: "CNT-1", ...time, ...data } });
+  return JSON.stringify({ id, event: type, createdAt, data: { contractId: "CNT-1", ...time, ...data } });
 }
 
 export interface SendShape extends Partial<SignBodyOptions> {
@@ -53,8 +53,8 @@ export function signed(body: Uint8Array | string, shape: SendShape = {}): Receiv
 }
 
 /** A signed event. */
-export function delivery(event: string, shape: EventShape = {}, send: SendShape = {}): ReceiveRequest {
-  return signed(eventBody(event, shape), send);
+export function delivery(type: string, shape: EventShape = {}, send: SendShape = {}): ReceiveRequest {
+  return signed(eventBody(type, shape), send);
 }
 
 export function sha256(body: Uint8Array | string): string {
@@ -70,10 +70,14 @@ const fixture = JSON.parse(
   readFileSync(new URL("../fixtures/deliveries.json", import.meta.url), "utf8"),
 ) as Fixture;
 
+interface FixtureRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+}
+
 /** One of the byte-exact deliveries of the fixture, signed with `secret`. */
-export function fixtureDelivery(
-  name: string,
-): ReceiveRequest & { body: Uint8Array; headers: Record<string, string> } {
+export function fixtureDelivery(name: string): FixtureRequest {
   const found = fixture.deliveries.find((each) => each.name === name);
   if (found === undefined) throw new Error(`the fixture has no delivery ${name}`);
   return { method: "POST", headers: found.headers, body: Buffer.from(found.bodyBase64, "base64") };
@@ -82,8 +86,8 @@ export function fixtureDelivery(
 export const fixtureNames = fixture.deliveries.map(({ name }) => name);
 
 /** The facts of an event, read from its body as a delivery's are. */
-export function factsOf(event: string, shape: EventShape = {}): EventFacts {
-  const parsed = parseEvent(Buffer.from(eventBody(event, shape)));
+export function factsOf(type: string, shape: EventShape = {}): EventFacts {
+  const parsed = parseEvent(Buffer.from(eventBody(type, shape)));
   if (!parsed.ok) throw new Error(`the event is not readable: ${parsed.error.detail}`);
   return parsed.value.facts;
 }

@@ -5,6 +5,14 @@ import { milestoneMachine } from "../../../src/domain/milestone.ts";
 import { orderKeyOf } from "../../../src/shared/wire-time.ts";
 import { at, skewMs } from "../../support/delivery.ts";
 
+const show = (given: Standing, next: string, seconds: number, updated: number | null = null) =>
+  decideSnapshot(
+    contractMachine,
+    given,
+    { next, orderKey: key(seconds), updatedKey: updated === null ? null : key(updated) },
+    skewMs,
+  );
+
 const noKey = "";
 const key = (seconds: number | null): string => (seconds === null ? noKey : orderKeyOf(at(seconds)));
 
@@ -17,7 +25,7 @@ interface EventRow {
   readonly next: string;
   readonly prev?: string;
   readonly seconds?: number | null;
-  readonly then: readonly [moved: boolean, anomaly: string | null];
+  readonly gives: readonly [moved: boolean, anomaly: string | null];
 }
 
 const rows: Record<string, EventRow> = {
@@ -25,153 +33,153 @@ const rows: Record<string, EventRow> = {
     given: standing("Refunded"),
     next: "Refunded",
     prev: "RefundInProgress",
-    then: [false, null],
+    gives: [false, null],
   },
   "moves from nothing to a first status": {
     given: standing(null, null),
     next: "pending",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves from nothing to Draft, which may be first too": {
     given: standing(null, null),
     next: "Draft",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves from nothing to a later status with a gap": {
     given: standing(null, null),
     next: "Escrow",
     prev: "Approved",
-    then: [true, "gap"],
+    gives: [true, "gap"],
   },
   "moves from nothing to an unknown status with a gap": {
     given: standing(null, null),
     next: "Frozen",
-    then: [true, "gap"],
+    gives: [true, "gap"],
   },
   "moves when the previous status is the current one": {
     given: standing("Escrow"),
     next: "Dispute",
     prev: "Escrow",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves back when the previous status is the current one": {
     given: standing("Dispute"),
     next: "Escrow",
     prev: "Dispute",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves out of a terminal status when the previous status is it": {
     given: standing("Cancelled"),
     next: "Escrow",
     prev: "Cancelled",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves to an unknown status when the previous status is the current one": {
     given: standing("Escrow"),
     next: "Frozen",
     prev: "Escrow",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves by a step of the machine without a previous status": {
     given: standing("Approved"),
     next: "Escrow",
-    then: [true, null],
+    gives: [true, null],
   },
   "moves with a gap when something in between was missed": {
     given: standing("pending"),
     next: "Escrow",
     prev: "Approved",
-    then: [true, "gap"],
+    gives: [true, "gap"],
   },
   "moves with a gap when a step is claimed from elsewhere": {
     given: standing("Approved"),
     next: "Escrow",
     prev: "WaitingForBankPayment",
-    then: [true, "gap"],
+    gives: [true, "gap"],
   },
   "is stale when behind within the skew": {
     given: standing("Escrow", 0),
     next: "Approved",
     prev: "pending",
     seconds: 30,
-    then: [false, null],
+    gives: [false, null],
   },
   "is stale at exactly the skew": {
     given: standing("Escrow", 0),
     next: "Approved",
     prev: "pending",
     seconds: 60,
-    then: [false, null],
+    gives: [false, null],
   },
   "moves back beyond the skew, as the service says": {
     given: standing("Escrow", 0),
     next: "Approved",
     prev: "pending",
     seconds: 61,
-    then: [true, "unexpected-transition"],
+    gives: [true, "unexpected-transition"],
   },
   "is stale out of a terminal status too, within the skew": {
     given: standing("Refunded", 0),
     next: "RefundInProgress",
     prev: "Escrow",
     seconds: 10,
-    then: [false, null],
+    gives: [false, null],
   },
   "stays after a terminal status": {
     given: standing("Completed", 0),
     next: "Escrow",
     prev: "Approved",
     seconds: 600,
-    then: [false, "after-terminal"],
+    gives: [false, "after-terminal"],
   },
   "stays after a terminal status when nothing leads either way": {
     given: standing("Rejected", 0),
     next: "Escrow",
     prev: "Approved",
     seconds: 1,
-    then: [false, "after-terminal"],
+    gives: [false, "after-terminal"],
   },
   "leaves a terminal status that a derived move set": {
     given: standing("Cancelled", 0, true),
     next: "Released",
     prev: "Escrow",
     seconds: 600,
-    then: [true, "unexpected-transition"],
+    gives: [true, "unexpected-transition"],
   },
   "moves unexpectedly where nothing leads": {
     given: standing("Released", 0),
     next: "Dispute",
     prev: "Escrow",
     seconds: 600,
-    then: [true, "unexpected-transition"],
+    gives: [true, "unexpected-transition"],
   },
   "moves unexpectedly to an unknown status": {
     given: standing("Escrow", 0),
     next: "Frozen",
     prev: "Dispute",
     seconds: 1,
-    then: [true, "unexpected-transition"],
+    gives: [true, "unexpected-transition"],
   },
   "is stale between two events without any time": {
     given: standing("Escrow", null),
     next: "Approved",
     prev: "pending",
     seconds: null,
-    then: [false, null],
+    gives: [false, null],
   },
   "moves back with a time after a move without one": {
     given: standing("Escrow", null),
     next: "Approved",
     prev: "pending",
     seconds: 0,
-    then: [true, "unexpected-transition"],
+    gives: [true, "unexpected-transition"],
   },
 };
 
 describe("an event", () => {
-  it.each(Object.entries(rows))("%s", (_, { given, next, prev = null, seconds = 0, then }) => {
+  it.each(Object.entries(rows))("%s", (_, { given, next, prev = null, seconds = 0, gives }) => {
     const verdict = decideEvent(contractMachine, given, { next, prev, orderKey: key(seconds) }, skewMs);
-    expect([verdict.moved, verdict.anomaly]).toEqual(then);
+    expect([verdict.moved, verdict.anomaly]).toEqual(gives);
   });
 
   it("moves a milestone by the milestone's own machine", () => {
@@ -193,14 +201,6 @@ describe("an event", () => {
 });
 
 describe("a snapshot", () => {
-  const show = (given: Standing, next: string, seconds: number, updated: number | null = null) =>
-    decideSnapshot(
-      contractMachine,
-      given,
-      { next, orderKey: key(seconds), updatedKey: updated === null ? null : key(updated) },
-      skewMs,
-    );
-
   it("moves outright, forward, sideways or out of a terminal status, and flags nothing", () => {
     expect(show(standing("pending"), "Released", 300)).toEqual({ moved: true, anomaly: null });
     expect(show(standing("Released"), "Dispute", 300)).toEqual({ moved: true, anomaly: null });

@@ -3,6 +3,9 @@ import { compareText, groupByTime } from "../../../src/domain/order.ts";
 import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
 
+const everyOrder = (inputs: FoldInput[]) =>
+  new Set(permutations(inputs).map((order) => historyOf(...order).join(" → ")));
+
 const historyOf = (...inputs: FoldInput[]) => foldOf(...inputs).transitions.map(({ to }) => to);
 
 describe("the order of events", () => {
@@ -59,9 +62,6 @@ describe("the order of events", () => {
 });
 
 describe("events of equal times", () => {
-  const everyOrder = (inputs: FoldInput[]) =>
-    new Set(permutations(inputs).map((order) => historyOf(...order).join(" → ")));
-
   it("go first by who follows the current status", () => {
     const inputs = [
       event("contract.disputed", { seconds: 0, status: "Dispute", previousStatus: "Escrow" }),

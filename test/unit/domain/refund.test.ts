@@ -3,6 +3,23 @@ import type { FoldInput } from "../../../src/domain/input.ts";
 import type { EventShape } from "../../support/delivery.ts";
 import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
 
+const secondRefund = (shape: EventShape = {}) => initiated({ seconds: 10, transactionId: "T-2", ...shape });
+
+const milestoneRefund = (milestoneId: number, seconds: number) =>
+  event("milestone.refund.full-initiated", {
+    seconds,
+    milestoneId,
+    transactionId: `T-${milestoneId}`,
+    previousStatus: "Escrow",
+  });
+
+const payments = (...inputs: FoldInput[]) => [...foldOf(...inputs).payments.values()];
+
+const disputes = (...inputs: FoldInput[]) => [...foldOf(...inputs).disputes.values()];
+
+const disputeOf = (milestoneId: number, seconds: number) =>
+  event("milestone.disputed", { seconds, milestoneId });
+
 const paid = event("payment.completed", { seconds: -100, paymentId: "P", status: "Escrow" });
 const initiated = (shape: EventShape = {}) =>
   event("refund.full-initiated", {
@@ -135,10 +152,8 @@ describe("a refund", () => {
 });
 
 describe("a second active refund", () => {
-  const second = (shape: EventShape = {}) => initiated({ seconds: 10, transactionId: "T-2", ...shape });
-
   it("of one type on one target is flagged", () => {
-    for (const order of permutations([paid, initiated(), second()]))
+    for (const order of permutations([paid, initiated(), secondRefund()]))
       expect(kindsOf(foldOf(...order))).toContain("refund-overlap");
   });
 
@@ -148,19 +163,16 @@ describe("a second active refund", () => {
   });
 
   it("on another milestone is not", () => {
-    const of = (milestoneId: number, seconds: number) =>
-      event("milestone.refund.full-initiated", {
-        seconds,
-        milestoneId,
-        transactionId: `T-${milestoneId}`,
-        previousStatus: "Escrow",
-      });
-    expect(kindsOf(foldOf(paid, of(1, 0), of(2, 10)))).not.toContain("refund-overlap");
+    expect(kindsOf(foldOf(paid, milestoneRefund(1, 0), milestoneRefund(2, 10)))).not.toContain(
+      "refund-overlap",
+    );
   });
 
   it("is not active once the first has succeeded", () => {
     expect(
-      kindsOf(foldOf(paid, initiated(), succeeded(), second({ seconds: 200, previousStatus: "Refunded" }))),
+      kindsOf(
+        foldOf(paid, initiated(), succeeded(), secondRefund({ seconds: 200, previousStatus: "Refunded" })),
+      ),
     ).toEqual(["gap"]);
   });
 
@@ -170,7 +182,7 @@ describe("a second active refund", () => {
       status: "Escrow",
       previousStatus: "RefundInProgress",
     });
-    expect(kindsOf(foldOf(paid, initiated(), settled, second()))).toEqual(["gap", "status-mismatch"]);
+    expect(kindsOf(foldOf(paid, initiated(), settled, secondRefund()))).toEqual(["gap", "status-mismatch"]);
   });
 });
 
@@ -211,8 +223,6 @@ describe("a snapshot that shows the target Refunded", () => {
 });
 
 describe("a payment", () => {
-  const payments = (...inputs: FoldInput[]) => [...foldOf(...inputs).payments.values()];
-
   it("is keyed by paymentId and milestone", () => {
     const first = event("payment.completed", {
       seconds: 0,
@@ -268,8 +278,6 @@ describe("a payment", () => {
 });
 
 describe("a dispute", () => {
-  const disputes = (...inputs: FoldInput[]) => [...foldOf(...inputs).disputes.values()];
-
   it("is keyed by disputeId", () => {
     const raised = event("contract.disputed", { seconds: 0, disputeId: "D-1" });
     const again = event("contract.disputed", { id: "again", seconds: 100, disputeId: "D-1" });
@@ -279,11 +287,9 @@ describe("a dispute", () => {
   });
 
   it("is keyed by contract, milestone and time where there is none", () => {
-    const of = (milestoneId: number, seconds: number) =>
-      event("milestone.disputed", { seconds, milestoneId });
-    expect(disputes(of(1, 0), of(2, 0), of(1, 300))).toHaveLength(3);
+    expect(disputes(disputeOf(1, 0), disputeOf(2, 0), disputeOf(1, 300))).toHaveLength(3);
     expect(
-      disputes(of(1, 0), event("milestone.disputed", { id: "twin", seconds: 0, milestoneId: 1 })),
+      disputes(disputeOf(1, 0), event("milestone.disputed", { id: "twin", seconds: 0, milestoneId: 1 })),
     ).toHaveLength(1);
   });
 });

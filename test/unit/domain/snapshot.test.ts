@@ -2,6 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { SnapshotMilestone } from "../../../src/events/snapshot.ts";
 import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
 
+const answer = (milestoneId: string, name: string, amountMinor = 500): SnapshotMilestone => ({
+  milestoneId,
+  status: null,
+  name,
+  amountMinor,
+  dueDate: "2026-05-01T00:00:00Z",
+});
+
 const created = event("contract.created", {
   seconds: 0,
   amount: 100,
@@ -147,13 +155,6 @@ describe("a snapshot", () => {
 
 describe("milestones whose API ids differ from the webhooks'", () => {
   const guid = "0f8fad5b-d9cb-469f-a165-70867728950e";
-  const answer = (milestoneId: string, name: string, amountMinor = 500): SnapshotMilestone => ({
-    milestoneId,
-    status: null,
-    name,
-    amountMinor,
-    dueDate: "2026-05-01T00:00:00Z",
-  });
   const creation = snapshot({ seconds: 0, milestones: [answer("1", "One"), answer("2", "Two")] });
 
   it("are linked by name, due date and amount where that is unique", () => {

@@ -6,6 +6,8 @@ import { sqlite } from "../../../src/store/sqlite-store.ts";
 import { at, delivery, secret, signed } from "../../support/delivery.ts";
 import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
 
+const valid = () => ({ store: createMemoryStore(), webhook: { secrets: secret } });
+
 describe("close", () => {
   it("commits and answers what is in flight, refuses what is new with 503, then closes the store", async () => {
     const file = temporaryFile();
@@ -103,8 +105,6 @@ describe("health", () => {
 });
 
 describe("createMirror", () => {
-  const valid = () => ({ store: createMemoryStore(), webhook: { secrets: secret } });
-
   it.each([
     ["no store", { store: undefined }, /store/],
     ["a path for a store", { store: "escrow.db" }, /store/],

@@ -21,10 +21,49 @@ async function pagesOf<Item>(
   return pages;
 }
 
+/** Every list of a mirror that comes in pages. */
+const listsOf = (mirror: Mirror) => [
+  (page: PageRequest) => mirror.contracts.list(page),
+  (page: PageRequest) => mirror.refunds.list(page),
+  (page: PageRequest) => mirror.payments.list(page),
+  (page: PageRequest) => mirror.disputes.list(page),
+  (page: PageRequest) => mirror.deliveries.list(page),
+  (page: PageRequest) => mirror.quarantine.list(page),
+  (page: PageRequest) => mirror.anomalies.list(page),
+];
+
 const idsOf = (items: { contractId: string }[]) => items.map(({ contractId }) => contractId);
 
 describe.each(storeKinds)("on %s", (_, openStore) => {
   const open = () => openMirror({ store: openStore() });
+  const openSome = async () => {
+    const clock = testClock();
+    const mirror = await openMirror({ store: openStore(), clock });
+    await create(mirror, "A", { reference: "R-1", metadata: { metadata1: "x" } });
+    await create(mirror, "B", {
+      status: "Escrow",
+      reference: "R-2",
+      metadata: { metadata1: "x", metadata4: "y" },
+    });
+    clock.advance(60_000);
+    await create(mirror, "C", { status: "Dispute" });
+    await create(mirror, "D", { status: "Frozen" });
+    return mirror;
+  };
+  const openRefunds = async () => {
+    const clock = testClock(noonMs + 3_600_000);
+    const mirror = await openMirror({ store: openStore(), clock });
+    await mirror.receive(
+      delivery("refund.full-initiated", { id: "1", seconds: 0, contractId: "A", transactionId: 1 }),
+    );
+    await mirror.receive(
+      delivery("refund.full-initiated", { id: "2", seconds: 3000, contractId: "A", transactionId: 2 }),
+    );
+    await mirror.receive(
+      delivery("refund.full-succeeded", { id: "3", seconds: 10, contractId: "B", transactionId: 3 }),
+    );
+    return mirror;
+  };
 
   describe("contracts.get", () => {
     it("gives the contract with all that is known of it", async () => {
@@ -142,21 +181,6 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
   });
 
   describe("contracts.list", () => {
-    const openSome = async () => {
-      const clock = testClock();
-      const mirror = await openMirror({ store: openStore(), clock });
-      await create(mirror, "A", { reference: "R-1", metadata: { metadata1: "x" } });
-      await create(mirror, "B", {
-        status: "Escrow",
-        reference: "R-2",
-        metadata: { metadata1: "x", metadata4: "y" },
-      });
-      clock.advance(60_000);
-      await create(mirror, "C", { status: "Dispute" });
-      await create(mirror, "D", { status: "Frozen" });
-      return mirror;
-    };
-
     it.each([
       [{ status: "Escrow" }, ["B"]],
       [{ status: "ESCROW" }, ["B"]],
@@ -264,8 +288,14 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
     it("follows the one before, and the last has no cursor", async () => {
       const mirror = await open();
       for (const id of ["E", "A", "C", "B", "D"]) await create(mirror, id);
-      expect((await pagesOf(mirror.contracts.list, 2)).map(idsOf)).toEqual([["A", "B"], ["C", "D"], ["E"]]);
-      expect((await pagesOf(mirror.contracts.list, 5)).map(idsOf)).toEqual([["A", "B", "C", "D", "E"]]);
+      expect((await pagesOf((page) => mirror.contracts.list(page), 2)).map(idsOf)).toEqual([
+        ["A", "B"],
+        ["C", "D"],
+        ["E"],
+      ]);
+      expect((await pagesOf((page) => mirror.contracts.list(page), 5)).map(idsOf)).toEqual([
+        ["A", "B", "C", "D", "E"],
+      ]);
     });
 
     it("skips and repeats nothing when rows come and change between pages", async () => {
@@ -307,7 +337,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
           delivery("refund.full-initiated", { id: key.contractId + key.transactionId, seconds: 0, ...key }),
         );
       for (const limit of [1, 2, 4]) {
-        const pages = await pagesOf(mirror.refunds.list, limit);
+        const pages = await pagesOf((page) => mirror.refunds.list(page), limit);
         expect(pages.flat().map(({ contractId, refundId }) => contractId + refundId)).toEqual([
           "A1",
           "A2",
@@ -322,15 +352,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
 
     it.each([0, -1, 501, 1.5, Number.NaN, "10"])("has no limit of %j", async (limit) => {
       const mirror = await open();
-      for (const list of [
-        mirror.contracts.list,
-        mirror.refunds.list,
-        mirror.deliveries.list,
-        mirror.anomalies.list,
-        mirror.quarantine.list,
-        mirror.payments.list,
-        mirror.disputes.list,
-      ])
+      for (const list of listsOf(mirror))
         await expect(list({ limit: limit as number })).rejects.toMatchObject({ code: "invalid-argument" });
     });
 
@@ -345,7 +367,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       "follows no cursor %j that it never gave",
       async (cursor) => {
         const mirror = await open();
-        for (const list of [mirror.contracts.list, mirror.deliveries.list, mirror.refunds.list])
+        for (const list of listsOf(mirror))
           await expect(list({ cursor })).rejects.toMatchObject({ code: "invalid-argument" });
       },
     );
@@ -447,21 +469,6 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
   });
 
   describe("refunds", () => {
-    const openRefunds = async () => {
-      const clock = testClock(noonMs + 3_600_000);
-      const mirror = await openMirror({ store: openStore(), clock });
-      await mirror.receive(
-        delivery("refund.full-initiated", { id: "1", seconds: 0, contractId: "A", transactionId: 1 }),
-      );
-      await mirror.receive(
-        delivery("refund.full-initiated", { id: "2", seconds: 3000, contractId: "A", transactionId: 2 }),
-      );
-      await mirror.receive(
-        delivery("refund.full-succeeded", { id: "3", seconds: 10, contractId: "B", transactionId: 3 }),
-      );
-      return mirror;
-    };
-
     it.each([
       [{ state: "initiated" }, ["1", "2"]],
       [{ state: "succeeded" }, ["3"]],
@@ -496,7 +503,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
         delivery("refund.full-succeeded", { id: "3", seconds: 9, contractId: "A", transactionId: 7 }),
       );
       const flagged = (await mirror.anomalies.list({ kind: "refund-id-shared" })).items;
-      expect(flagged.map(({ contractId }) => contractId).sort()).toEqual(["A", "B"]);
+      expect(flagged.map(({ contractId }) => contractId)).toEqual(expect.arrayContaining(["A", "B"]));
       await shared("C", "4");
       expect((await mirror.anomalies.list({ kind: "refund-id-shared" })).items).toHaveLength(3);
     });

@@ -35,6 +35,38 @@ import {
 } from "../../support/mirror.ts";
 import { startChild } from "../../support/process.ts";
 
+const refundSucceeded = (id: string) =>
+  delivery("refund.full-succeeded", { id, seconds: 0, transactionId: "T" }, { webhookId: `wh-${id}` });
+
+const verdictOf = (id: string, seconds: number, status: string, previousStatus: string) =>
+  event("contract.updated", { id, seconds, status, previousStatus });
+
+const createdOf = (id: string, contractId: string) =>
+  delivery("contract.created", { id, seconds: 0, contractId }, { webhookId: id });
+
+const padded = (bytes: number) => {
+  const bare = eventBody("contract.created", { pad: "" });
+  return bare.replace('"pad":""', `"pad":"${"x".repeat(bytes - bare.length)}"`);
+};
+
+const headerCase = (name: string) => name.replaceAll(/(^|-)./g, (part) => part.toUpperCase());
+
+const partialRefund = (id: string, amount: number) =>
+  event("refund.partial-succeeded", { id, seconds: 0, transactionId: id, amount });
+
+const sumOf = (...inputs: FoldInput[]) =>
+  [...foldOf(...inputs).refunds.values()].reduce((total, { amountMinor }) => total + (amountMinor ?? 0), 0);
+
+const pascal = (key: string) => key.charAt(0).toUpperCase() + key.slice(1);
+
+const alternating = (key: string) =>
+  Array.from(key, (letter) => letter)
+    .map((letter, index) => (index % 2 === 0 ? letter.toUpperCase() : letter))
+    .join("");
+
+const refundEvent = (id: string, seconds: number, transactionId: string, type = "refund.full-initiated") =>
+  event(type, { id, seconds, transactionId, amount: 25 });
+
 /** Where each case is tried: `here`, in another file of this issue, or with the issue that brings what it needs. */
 const cases = {
   "Two simultaneous copies of one delivery both take effect": "here",
@@ -228,9 +260,10 @@ describe("duplicates", () => {
     "two webhook ids for one transaction and type are no 500, and one refund",
     async () => {
       const mirror = await openMirror({ store: sqlite(":memory:") });
-      const of = (id: string) =>
-        delivery("refund.full-succeeded", { id, seconds: 0, transactionId: "T" }, { webhookId: `wh-${id}` });
-      const answers = await Promise.all([mirror.receive(of("1")), mirror.receive(of("2"))]);
+      const answers = await Promise.all([
+        mirror.receive(refundSucceeded("1")),
+        mirror.receive(refundSucceeded("2")),
+      ]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       expect((await mirror.refunds.list()).items).toHaveLength(1);
       expect((await mirror.contracts.history("CNT-1")).filter(({ moved }) => moved)).toHaveLength(1);
@@ -416,14 +449,12 @@ describe("order", () => {
         disputeId: "D",
         previousStatus: "Escrow",
       });
-      const verdict = (id: string, seconds: number, status: string, previousStatus: string) =>
-        event("contract.updated", { id, seconds, status, previousStatus });
       const won = foldOf(
         opened,
-        verdict("2", 100, "RefundInProgress", "Dispute"),
-        verdict("3", 200, "Released", "RefundInProgress"),
+        verdictOf("2", 100, "RefundInProgress", "Dispute"),
+        verdictOf("3", 200, "Released", "RefundInProgress"),
       );
-      const plain = foldOf(opened, verdict("3", 200, "Released", "Dispute"));
+      const plain = foldOf(opened, verdictOf("3", 200, "Released", "Dispute"));
       const { previousStatus: _, transitionCount: __, anomalyCount: ___, ...contract } = won.contract;
       expect(plain.contract).toMatchObject(contract);
       expect(won.disputes).toEqual(plain.disputes);
@@ -501,11 +532,9 @@ describe("answers", () => {
       beside.exec(
         "create trigger poison before insert on escrow_deliveries when new.id = 'E1' begin select raise(abort, 'poison'); end",
       );
-      const of = (id: string, contractId: string) =>
-        delivery("contract.created", { id, seconds: 0, contractId }, { webhookId: id });
-      const poisoned = of("E1", "A");
+      const poisoned = createdOf("E1", "A");
       const answers = await Promise.all(
-        [poisoned, of("E2", "A"), of("E3", "B")].map((each) => mirror.receive(each)),
+        [poisoned, createdOf("E2", "A"), createdOf("E3", "B")].map((each) => mirror.receive(each)),
       );
       expect(answers.map(({ status }) => status)).toEqual([503, 200, 200]);
       beside.exec("drop trigger poison");
@@ -601,10 +630,6 @@ describe("answers", () => {
 
   testCase("Default body limit differs by framework", "1 MiB to the byte; above it 413", async () => {
     const mirror = await openMirror();
-    const padded = (bytes: number) => {
-      const bare = eventBody("contract.created", { pad: "" });
-      return bare.replace('"pad":""', `"pad":"${"x".repeat(bytes - bare.length)}"`);
-    };
     for (const bytes of [99_000, 101_000, 900_000, 1_048_576])
       expect(await statusesOf(mirror, signed(padded(bytes)))).toEqual(["200 applied"]);
     for (const bytes of [1_048_577, 1_100_000])
@@ -926,16 +951,15 @@ describe("HTTP, as far as receive goes", () => {
       const pairs = Object.entries(v1.headers);
       const recased = (to: (name: string) => string) =>
         Object.fromEntries(pairs.map(([name, value]) => [to(name), value]));
-      const mixed = (name: string) => name.replaceAll(/(^|-)./g, (part) => part.toUpperCase());
       const bags: HeaderBag[] = [
         recased((name) => name),
         recased((name) => name.toUpperCase()),
-        recased(mixed),
+        recased(headerCase),
         new Headers(pairs),
         new Map(pairs),
         pairs,
         pairs.flat(),
-        Object.fromEntries(pairs.map(([name, value]) => [mixed(name), [value]])),
+        Object.fromEntries(pairs.map(([name, value]) => [headerCase(name), [value]])),
       ];
       for (const headers of bags)
         expect(
@@ -1012,17 +1036,14 @@ describe("values", () => {
     "Money as binary floating point",
     "11.85 and 18.35 are 30.20; a thousand refunds of 0.01 are 10.00; 19.99 is 1999",
     () => {
-      const refund = (id: string, amount: number) =>
-        event("refund.partial-succeeded", { id, seconds: 0, transactionId: id, amount });
-      const sum = (...inputs: FoldInput[]) =>
-        [...foldOf(...inputs).refunds.values()].reduce(
-          (total, { amountMinor }) => total + (amountMinor ?? 0),
-          0,
-        );
       const contract = foldOf(event("contract.created", { seconds: 0, amount: 30.2 })).contract;
-      expect((contract.amountMinor ?? 0) - sum(refund("1", 11.85), refund("2", 18.35))).toBe(0);
-      expect(sum(...Array.from({ length: 1000 }, (_, index) => refund(`${index}`, 0.01)))).toBe(1000);
-      expect(sum(refund("1", 19.99))).toBe(1999);
+      expect((contract.amountMinor ?? 0) - sumOf(partialRefund("1", 11.85), partialRefund("2", 18.35))).toBe(
+        0,
+      );
+      expect(sumOf(...Array.from({ length: 1000 }, (_, index) => partialRefund(`${index}`, 0.01)))).toBe(
+        1000,
+      );
+      expect(sumOf(partialRefund("1", 19.99))).toBe(1999);
     },
   );
 
@@ -1071,7 +1092,9 @@ describe("values", () => {
           ]),
         ).toEqual(ids.map((id) => [id, id, null]));
         expect((await mirror.anomalies.list({ kind: "amount-range" })).items).toHaveLength(3);
-        expect((await mirror.deliveries.list()).items.map(({ payloadId }) => payloadId).sort()).toEqual(ids);
+        expect((await mirror.deliveries.list()).items.map(({ payloadId }) => payloadId).reverse()).toEqual(
+          ids,
+        );
       }
     },
   );
@@ -1162,11 +1185,8 @@ describe("values", () => {
           metadata: { metadata1: "m" },
         }),
       ) as unknown;
-      const pascal = (key: string) => key.charAt(0).toUpperCase() + key.slice(1);
-      const mixed = (key: string) =>
-        [...key].map((letter, index) => (index % 2 === 0 ? letter.toUpperCase() : letter)).join("");
       const contracts = new Set<string>();
-      for (const to of [(key: string) => key, pascal, mixed]) {
+      for (const to of [(key: string) => key, pascal, alternating]) {
         const mirror = await openMirror();
         expect(await statusesOf(mirror, signed(JSON.stringify(recase(body, to))))).toEqual(["200 applied"]);
         contracts.add(JSON.stringify(await mirror.contracts.get("CNT-1")));
@@ -1263,14 +1283,15 @@ describe("values", () => {
 });
 
 describe("refunds", () => {
-  const of = (id: string, seconds: number, transactionId: string, type = "refund.full-initiated") =>
-    event(type, { id, seconds, transactionId, amount: 25 });
-
   testCase(
     "Refunds matched by amount or parent instead of id",
     "T-1 is initiated, T-2 succeeded, and only 25.00 are back",
     () => {
-      const state = foldOf(of("1", 0, "T-1"), of("2", 0, "T-2"), of("3", 60, "T-2", "refund.full-succeeded"));
+      const state = foldOf(
+        refundEvent("1", 0, "T-1"),
+        refundEvent("2", 0, "T-2"),
+        refundEvent("3", 60, "T-2", "refund.full-succeeded"),
+      );
       const refunds = [...state.refunds.values()];
       expect(Object.fromEntries(refunds.map(({ refundId, state: reached }) => [refundId, reached]))).toEqual({
         "T-1": "initiated",
@@ -1294,8 +1315,13 @@ describe("refunds", () => {
         transactionId: "T-1",
         previousStatus: "Refunded",
       });
-      const late = of("late", 300, "T-1");
-      const state = foldOf(of("1", 0, "T-1"), of("2", 100, "T-1", "refund.full-succeeded"), failed, late);
+      const late = refundEvent("late", 300, "T-1");
+      const state = foldOf(
+        refundEvent("1", 0, "T-1"),
+        refundEvent("2", 100, "T-1", "refund.full-succeeded"),
+        failed,
+        late,
+      );
       expect(kindsOf(state)).toEqual(["gap", "unknown-event", "after-terminal"]);
       expect(state.refunds.get("T-1")).toMatchObject({ state: "succeeded" });
       expect(state.contract.status).toBe("Refunded");

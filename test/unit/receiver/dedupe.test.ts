@@ -56,14 +56,21 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
   });
 
   describe("a duplicate", () => {
-    it("is a known digest, under whatever header", async () => {
+    it("is a known digest, under whatever header, and no change of content", async () => {
       const mirror = await open();
       await send(mirror, "contract.created", { id: "e-1" }, "wh-1");
-      expect(await send(mirror, "contract.created", { id: "e-1" }, "wh-2")).toMatchObject({
-        outcome: "duplicate",
-      });
+      const replayed = await send(mirror, "contract.created", { id: "e-1" }, "wh-2");
+      expect([replayed.outcome, replayed.reason]).toEqual(["duplicate", undefined]);
       expect(await send(mirror, "contract.created", { id: "e-1" })).toMatchObject({ outcome: "duplicate" });
       expect(await rowsOf(mirror)).toMatchObject([{ id: "wh-1", attempts: 3 }]);
+      expect(await anomaliesOf(mirror)).toEqual([]);
+    });
+
+    it("is a known digest even where the payload has no id of its own", async () => {
+      const mirror = await open();
+      await send(mirror, "contract.created", {}, "wh-1");
+      expect(await send(mirror, "contract.created", {}, "wh-2")).toMatchObject({ outcome: "duplicate" });
+      expect(await rowsOf(mirror)).toMatchObject([{ id: "wh-1", attempts: 2 }]);
     });
 
     it("without any id is a known digest", async () => {

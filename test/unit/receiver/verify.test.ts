@@ -13,6 +13,10 @@ import {
 } from "../../support/delivery.ts";
 import { openMirror, recordingLogger, testClock } from "../../support/mirror.ts";
 
+const fail = () => {
+  throw new TypeError("Do not know how to serialize a BigInt");
+};
+
 let counter = 0;
 /** A delivery of a body that was never sent before. */
 const fresh = (by: string) =>
@@ -327,9 +331,6 @@ describe("the log", () => {
   });
 
   it("that throws changes no answer", async () => {
-    const fail = () => {
-      throw new TypeError("Do not know how to serialize a BigInt");
-    };
     const mirror = await openMirror({ logger: { debug: fail, info: fail, warn: fail, error: fail } });
     expect((await mirror.receive(fresh(forger))).status).toBe(503);
     expect((await mirror.receive(fresh(secret))).status).toBe(200);

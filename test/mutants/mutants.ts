@@ -1,0 +1,186 @@
+/** The faults that are planted: each is one exact replacement in one file, and the test files that must notice it. */
+export interface Mutant {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  readonly tests: readonly string[];
+}
+
+const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
+const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
+const receive = { file: "src/receiver/receive.ts" };
+const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
+
+export const mutants: readonly Mutant[] = [
+  {
+    ...dedupe,
+    name: "dedupe off",
+    find: "inserted[index] === true ? verdictOfNew(arrival) : await meetKnown(tx, arrival)",
+    replace: "inserted.length >= 0 ? verdictOfNew(arrival) : await meetKnown(tx, arrival)",
+  },
+  {
+    ...dedupe,
+    name: "digest check off",
+    find: "  if (same !== undefined) {",
+    replace: "  if (same !== undefined && same.webhookId === webhookId) {",
+  },
+  {
+    ...dedupe,
+    name: "second content wins",
+    find: 'await keepBeside(tx, arrival, "payload-changed", twin);\n    return { outcome: "duplicate"',
+    replace: 'return { outcome: "applied"',
+  },
+  {
+    ...dedupe,
+    name: "payload id not claimed",
+    find: 'payloadId: facts.payloadId, outcome: "applied"',
+    replace: 'payloadId: null, outcome: "applied"',
+  },
+  {
+    ...dedupe,
+    name: "a duplicate claims the ids that it came with",
+    find: "    payloadId: null,",
+    replace: "    payloadId: facts?.payloadId ?? null,",
+  },
+  {
+    ...dedupe,
+    name: "a conflict counts as a duplicate",
+    find: "const twin = known.find((row) => isSameSubject(row, arrival));",
+    replace: "const twin = known.find((row) => isSameSubject(row, arrival) || row.id !== undefined);",
+  },
+  {
+    name: "tie by arrival",
+    file: "src/domain/order.ts",
+    find: "if (compareTies(key, bestKey) < 0)",
+    replace: "if (compareTies(key, bestKey) < Number.NEGATIVE_INFINITY)",
+    tests: ["domain/order"],
+  },
+  {
+    name: "refund keyed by amount",
+    file: "src/domain/refund.ts",
+    find: "const known = draft.refunds.get(facts.transactionId);",
+    replace:
+      "const known = [...draft.refunds.values()].find(({ amountMinor }) => amountMinor === facts.amountMinor);",
+    tests: ["domain/refund"],
+  },
+  {
+    name: "the legacy contract.refunded completes a refund",
+    file: "src/domain/refund.ts",
+    find: '  "refund.full-succeeded": { ...full, phase: "succeeded" },',
+    replace:
+      '  "refund.full-succeeded": { ...full, phase: "succeeded" },\n  "contract.refunded": { ...full, phase: "succeeded" },',
+    tests: ["domain/refund"],
+  },
+  {
+    ...decide,
+    name: "stale wins",
+    find: "if (reachable(machine, next, status) && withinSkew(standing, claim.orderKey, skewMs)) return stays(null);",
+    replace: "if (withinSkew(standing, claim.orderKey, skewMs) && status === next) return stays(null);",
+  },
+  {
+    ...decide,
+    name: "terminal reopened",
+    find: "if (machine.terminal.includes(status) && !standing.derived)",
+    replace: "if (machine.terminal.includes(status) && standing.derived && !standing.derived)",
+  },
+  { ...decide, name: "gap unnoticed", find: 'return moves("gap");', replace: "return moves(null);" },
+  { ...decide, name: "skew ignored", find: "<= skewMs;", replace: "<= skewMs * Number.POSITIVE_INFINITY;" },
+  {
+    ...decide,
+    name: "snapshot outranks event",
+    find: 'olderThanMove || behind ? stays("stale-read")',
+    replace: 'olderThanMove && behind && status === claim.next ? stays("stale-read")',
+  },
+  {
+    name: "a late event is not refolded",
+    file: "src/receiver/transition.ts",
+    find: 'facts.orderKey > (contract?.lastKey ?? "")',
+    replace: 'facts.orderKey !== (contract?.lastKey ?? "")',
+    tests: ["queries/queries"],
+  },
+  {
+    name: "a webhook clears fields",
+    file: "src/domain/fold.ts",
+    find: "if (facts.reference !== null) contract.reference",
+    replace: "contract.reference",
+    tests: ["domain/fold"],
+  },
+  {
+    name: "any event sets the contract's amount",
+    file: "src/domain/fold.ts",
+    find: 'if (facts.event !== "contract.created") return;',
+    replace: "",
+    tests: ["domain/fold"],
+  },
+  {
+    name: "the contract follows the milestone's previousStatus",
+    file: "src/domain/moves.ts",
+    find: "move(contractMachine, null, status, null)",
+    replace: "move(contractMachine, null, status, facts.previousStatus)",
+    tests: ["domain/fold"],
+  },
+  {
+    ...receive,
+    name: "ack before commit",
+    find: "return (await intake.submit(arrival, bytes)) ??",
+    replace:
+      'if (intake.submit(arrival, bytes) !== undefined) return { outcome: "applied", webhookId: webhookIdOf(arrival) };\n    return',
+    tests: ["receiver/intake"],
+  },
+  {
+    ...receive,
+    name: "a bad delivery fails its neighbours",
+    find: 'reason === "internal-error" && batch.length > 1',
+    replace: 'reason === "internal-error" && batch.length < 1',
+    tests: ["receiver/intake"],
+  },
+  {
+    ...receive,
+    name: "closing drops what is in flight",
+    find: "await Promise.all(inFlight);",
+    replace: "",
+    tests: ["mirror/mirror"],
+  },
+  {
+    name: "a queue without a bound",
+    file: "src/receiver/intake.ts",
+    find: "if (closed || queue.length >= limits.itemsMax || queuedBytes + bytes > limits.bytesMax)",
+    replace: "if (closed)",
+    tests: ["receiver/intake"],
+  },
+  {
+    name: "float money",
+    file: "src/shared/money.ts",
+    find: "const magnitude = exponent >= 0 ? scaleUp(decimal.digits, exponent) : roundDown(decimal.digits, -exponent);",
+    replace: "const magnitude = Math.round(Math.abs(Number(decimalText)) * 100);",
+    tests: ["shared/money"],
+  },
+  {
+    ...proof,
+    name: "secret proof ignored",
+    find: "return rotationOpen || secrets.some(({ fingerprint }) => !proven.has(fingerprint));",
+    replace: "return rotationOpen || secrets.length === 0;",
+  },
+  {
+    ...proof,
+    name: "an open rotation ignored",
+    find: "return rotationOpen || secrets.some",
+    replace: "return secrets.some",
+  },
+  {
+    name: "quarantine rejected as 400",
+    file: "src/receiver/outcome.ts",
+    find: 'case "quarantined":\n      return 200;',
+    replace: 'return 200;\n    case "quarantined":\n      return 400;',
+    tests: ["receiver/receive"],
+  },
+  {
+    name: "a signature stored beside its body",
+    file: "src/receiver/parse.ts",
+    find: "if (name !== signatureHeader && !secretHeaders.has(name))",
+    replace: "if (!secretHeaders.has(name))",
+    tests: ["receiver/receive"],
+  },
+];

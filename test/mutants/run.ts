@@ -1,0 +1,143 @@
+/**
+ * Plants faults in a copy of the tree, one by one, and runs the tests that must notice each. A fault that leaves its
+ * tests green has survived: either a test is missing, or the code that was changed is not needed.
+ */
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { mutants, type Mutant } from "./mutants.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const copied = ["src", "test", "package.json", "tsconfig.json"];
+const atOnce = 2;
+
+interface Verdict {
+  /** The first test that failed; `undefined` when all passed. */
+  readonly killedBy: string | undefined;
+  readonly seconds: number;
+}
+
+/** The part of vitest's JSON report that is read here. */
+interface Report {
+  readonly numTotalTests: number;
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+await main();
+
+async function main(): Promise<void> {
+  for (const mutant of mutants) applied(mutant, readFileSync(join(root, mutant.file), "utf8"));
+  const trees = Array.from({ length: atOnce }, copyTree);
+  try {
+    const everyTest = [...new Set(mutants.flatMap(({ tests }) => tests))];
+    const baseline = await runTests(trees[0] as string, everyTest);
+    if (baseline.killedBy !== undefined)
+      throw new Error(`the tests are red without any mutant: ${baseline.killedBy}`);
+    const verdicts = await tryAll(trees);
+    report(verdicts);
+    process.exitCode = verdicts.every(({ killedBy }) => killedBy !== undefined) ? 0 : 1;
+  } finally {
+    for (const tree of trees) rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+function copyTree(): string {
+  const tree = mkdtempSync(join(tmpdir(), "escrow-mutants-"));
+  for (const path of copied) cpSync(join(root, path), join(tree, path), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+  // The tests tried here need none of the set-up of the whole suite.
+  const config = 'export default { test: { include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } };\n';
+  writeFileSync(join(tree, "vitest.mutants.config.mjs"), config);
+  return tree;
+}
+
+/** Each tree takes the next mutant as soon as it is free. */
+async function tryAll(trees: readonly string[]): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  let next = 0;
+  const work = async (tree: string): Promise<void> => {
+    while (next < mutants.length) {
+      const index = next++;
+      verdicts[index] = await tryMutant(tree, mutants[index] as Mutant);
+    }
+  };
+  await Promise.all(trees.map(work));
+  return verdicts;
+}
+
+async function tryMutant(tree: string, mutant: Mutant): Promise<Verdict> {
+  const path = join(tree, mutant.file);
+  const source = readFileSync(path, "utf8");
+  writeFileSync(path, applied(mutant, source));
+  try {
+    return await runTests(tree, mutant.tests);
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+/** @throws when the text to replace does not stand there exactly once: the mutant would plant nothing, or too much */
+function applied({ name, file, find, replace }: Mutant, source: string): string {
+  const times = source.split(find).length - 1;
+  if (times !== 1) throw new Error(`mutant "${name}": its text stands ${times} times in ${file}, not once`);
+  return source.replace(find, () => replace);
+}
+
+async function runTests(tree: string, tests: readonly string[]): Promise<Verdict> {
+  const started = performance.now();
+  const output = join(tree, "report.json");
+  rmSync(output, { force: true });
+  const files = tests.map((test) => `test/unit/${test}.test.ts`);
+  const reporting = ["--reporter=json", `--outputFile=${output}`];
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const options = ["run", "--config", "vitest.mutants.config.mjs", "--bail", "1", ...reporting, ...files];
+  const errors = await runNode([vitest, ...options], tree);
+  const verdict = readReport(output, errors);
+  return { killedBy: verdict, seconds: (performance.now() - started) / 1000 };
+}
+
+/** What it wrote to stderr. */
+function runNode(values: readonly string[], cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, values, { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let errors = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+    child.once("error", reject);
+    child.once("close", () => resolve(errors));
+  });
+}
+
+function readReport(output: string, errors: string): string | undefined {
+  let read: Report;
+  try {
+    read = JSON.parse(readFileSync(output, "utf8")) as Report;
+  } catch (cause) {
+    throw new Error(`vitest left no report: ${errors}`, { cause });
+  }
+  const failed = read.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const test = failed.find(({ status }) => status === "failed")?.fullName;
+  if (test !== undefined) return test;
+  const broken = read.testResults.find(({ message }) => message !== "");
+  if (broken !== undefined || !read.success)
+    return `a test file that does not load: ${broken?.message ?? errors}`;
+  if (read.numTotalTests === 0) throw new Error("vitest found no test");
+  return undefined;
+}
+
+function report(verdicts: readonly Verdict[]): void {
+  const width = Math.max(...mutants.map(({ name }) => name.length));
+  for (const [index, { name }] of mutants.entries()) {
+    const { killedBy, seconds } = verdicts[index] as Verdict;
+    const fate = killedBy === undefined ? "SURVIVED" : `killed by: ${killedBy}`;
+    console.log(`${name.padEnd(width)}  ${seconds.toFixed(1).padStart(5)} s  ${fate}`);
+  }
+  const killed = verdicts.filter(({ killedBy }) => killedBy !== undefined).length;
+  console.log(`\n${killed} killed, ${verdicts.length - killed} survived`);
+}
