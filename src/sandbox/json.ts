@@ -9,21 +9,44 @@ export type Json =
  * `JSON.stringify` cannot. What this returns is what is signed and what is sent: nobody serialises twice.
  */
 export function writeJson(value: Json, style: AmountStyle = "two-decimals"): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value === null || typeof value !== "object") return String(value);
-  if (value instanceof Amount) return formatHalalas(value.halalas, style);
-  if (isList(value)) return `[${value.map((item) => writeJson(item, style)).join(",")}]`;
-  return writeObject(value, style);
+  const parts: string[] = [];
+  write(value, style, parts);
+  // One flat string: thousands of kept payloads that are trees of pieces would keep the collector busy.
+  return parts.join("");
 }
 
-function writeObject(value: { readonly [key: string]: Json | undefined }, style: AmountStyle): string {
-  let text = "";
+function write(value: Json, style: AmountStyle, parts: string[]): void {
+  if (typeof value === "string") parts.push(JSON.stringify(value));
+  else if (value === null || typeof value !== "object") parts.push(String(value));
+  else if (value instanceof Amount) parts.push(formatHalalas(value.halalas, style));
+  else if (isList(value)) writeList(value, style, parts);
+  else writeObject(value, style, parts);
+}
+
+function writeList(list: readonly Json[], style: AmountStyle, parts: string[]): void {
+  let opening = "[";
+  for (const item of list) {
+    parts.push(opening);
+    write(item, style, parts);
+    opening = ",";
+  }
+  parts.push(opening === "[" ? "[]" : "]");
+}
+
+function writeObject(
+  value: { readonly [key: string]: Json | undefined },
+  style: AmountStyle,
+  parts: string[],
+): void {
+  let opening = "{";
   for (const key in value) {
     const field = value[key];
     if (field === undefined) continue;
-    text += (text === "" ? "" : ",") + toKey(key) + writeJson(field, style);
+    parts.push(opening, toKey(key));
+    write(field, style, parts);
+    opening = ",";
   }
-  return `{${text}}`;
+  parts.push(opening === "{" ? "{}" : "}");
 }
 
 /** The names of our own fields are few, and quoted once. Names that come from outside never become keys. */
