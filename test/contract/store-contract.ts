@@ -97,12 +97,12 @@ const hostileTexts: readonly (readonly [string, string])[] = [
   ["a long text", "x".repeat(100_000)],
 ];
 
-export function describeStore({ name, create }: StoreContract): void {
-  describe(`the store: ${name}`, () => {
+export function describeStore(contract: StoreContract): void {
+  describe(`the store: ${contract.name}`, () => {
     let store: Store;
 
     beforeEach(async () => {
-      store = create();
+      store = contract.create();
       await store.open(opening);
     });
     afterEach(() => store.close());
@@ -111,7 +111,7 @@ export function describeStore({ name, create }: StoreContract): void {
       store.transaction((tx) => tx.insert(table, rows));
     const all = <Name extends TableName>(table: Name): Promise<Tables[Name][]> =>
       store.read((reader) => reader.find(table));
-    const ids = async (query: Query<ContractRow>) =>
+    const idsOf = async (query: Query<ContractRow>) =>
       (await store.read((reader) => reader.find("contracts", query))).map(({ contractId }) => contractId);
     const lookup = (field: "id" | "digest" | "contractId", values: string[]) =>
       store.transaction(async (tx) =>
@@ -157,14 +157,14 @@ export function describeStore({ name, create }: StoreContract): void {
 
       it("orders by several fields, up or down, and stops at the limit", async () => {
         const where = [{ field: "status", op: "not-null" }] as const;
-        expect(await ids({ where, orderBy: ["status", "contractId"] })).toEqual(["A", "C", "B"]);
-        expect(await ids({ where, orderBy: ["status", "contractId"], descending: true })).toEqual([
+        expect(await idsOf({ where, orderBy: ["status", "contractId"] })).toEqual(["A", "C", "B"]);
+        expect(await idsOf({ where, orderBy: ["status", "contractId"], descending: true })).toEqual([
           "B",
           "C",
           "A",
         ]);
-        expect(await ids({ orderBy: ["contractId"], limit: 2 })).toEqual(["A", "B"]);
-        expect(await ids({ orderBy: ["contractId"], limit: 0 })).toEqual([]);
+        expect(await idsOf({ orderBy: ["contractId"], limit: 2 })).toEqual(["A", "B"]);
+        expect(await idsOf({ orderBy: ["contractId"], limit: 0 })).toEqual([]);
       });
 
       it("orders numbers as numbers", async () => {

@@ -376,7 +376,7 @@ describe("order", () => {
           ),
         ] as const;
         const answers = await Promise.all(
-          shapes.map(([type, shape], index) =>
+          shapes.map(async ([type, shape], index) =>
             mirrors[index % 2]?.receive(delivery(type, { contractId, milestoneId: 1, ...shape })),
           ),
         );
@@ -506,16 +506,16 @@ describe("answers", () => {
       const mirror = await openMirror({ store: sqlite(file) });
       for (const child of children) child.process.stdin.write("go\n");
       const lines = Promise.all(children.map((child) => child.line()));
-      let finished = false;
-      const reading = (async () => {
-        while (!finished) {
+      const reading = { finished: false };
+      const listing = (async () => {
+        while (!reading.finished) {
           await mirror.contracts.list({ limit: 500 });
           await settle(1);
         }
       })();
       const answers = (await lines).flatMap((line) => JSON.parse(line) as string[]);
-      finished = true;
-      await reading;
+      reading.finished = true;
+      await listing;
       expect(tally(answers)).toEqual({ "200 applied": 100 });
       for (const child of children) expect(await child.ended, child.errors()).toBe(0);
       expect((await mirror.contracts.count()).total).toBe(100);
