@@ -28,17 +28,19 @@ export interface SentEvent {
 export interface HistoryConstraints extends LifeConstraints {
   /**
    * `complete` (default): the times tell every two events apart and follow the story, and nothing that matters is left out,
-   * so that whoever gets all of it knows the truth. `wild`: equal times, skewed clocks, missing fields, odd values.
+   * so that whoever gets all of it knows the truth. `skewed`: the same by clocks that are up to half a minute off, so that
+   * the times contradict the story. `wild`: equal times, clocks off by any amount, missing fields, odd values.
    */
-  readonly manner?: "complete" | "wild";
+  readonly manner?: "complete" | "skewed" | "wild";
 }
 
 /** Histories: lives with the events that the service would send for them. They shrink to plain events, a minute apart. */
 export function history(constraints: HistoryConstraints = {}): fc.Arbitrary<History> {
-  const complete = constraints.manner !== "wild";
+  const { manner = "complete" } = constraints;
+  const complete = manner !== "wild";
   const dressings = fc.array(complete ? completeDressing() : wildDressing(), { maxLength: 16, size: "max" });
   const gaps = fc.array(complete ? gapTicks() : fc.oneof(fc.constant(0), gapTicks()), listOf16);
-  const shifts = complete ? fc.constant([]) : fc.array(shiftTicks(), listOf16);
+  const shifts = manner === "complete" ? fc.constant([]) : fc.array(shiftTicks[manner](), listOf16);
   return fc
     .tuple(contractLife(constraints), dressings, gaps, shifts)
     .map(([life, ...style]) => ({ life, sent: send(life, ...style, complete) }));
@@ -58,13 +60,15 @@ function gapTicks(): fc.Arbitrary<number> {
 }
 
 /** How far the clock of the node that sent it is off: within the mirror's `skewMs` of a minute, at it, and beyond. */
-function shiftTicks(): fc.Arbitrary<number> {
-  return fc.oneof(
-    { weight: 3, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.integer({ min: -ticksPerMinute, max: ticksPerMinute }) },
-    { weight: 1, arbitrary: fc.integer({ min: -10, max: 10 }).map((minutes) => minutes * ticksPerMinute) },
-  );
-}
+const shiftTicks = {
+  skewed: () => fc.integer({ min: -ticksPerMinute / 2, max: ticksPerMinute / 2 }),
+  wild: () =>
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: -ticksPerMinute, max: ticksPerMinute }) },
+      { weight: 1, arbitrary: fc.integer({ min: -10, max: 10 }).map((minutes) => minutes * ticksPerMinute) },
+    ),
+};
 
 function send(
   life: ContractLife,

@@ -7,6 +7,8 @@ import { sqlite } from "../../src/store/sqlite-store.ts";
 const [, , path = "", secret = ""] = process.argv;
 const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
 const server = createServer((request, response) => void answer(request, response));
+// A connection that is idle while the tests think stays open.
+server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${port}\n`);
