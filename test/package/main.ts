@@ -48,7 +48,7 @@ async function step<Result>(title: string, work: () => Promise<Result>): Promise
 /** Only what users need goes into the tarball. */
 async function pack(): Promise<string> {
   await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", scratch]);
-  const [name = ""] = readdirSync(scratch).filter((each) => each.endsWith(".tgz"));
+  const name = readdirSync(scratch).find((each) => each.endsWith(".tgz")) ?? "";
   const tar = join(scratch, name);
   const files = (await run("tar", ["tzf", tar])).split("\n").map((each) => each.replace("package/", ""));
   const rest = files.filter((each) => !each.startsWith("dist/"));
