@@ -112,16 +112,15 @@ function toCall(request: IncomingMessage, body: Buffer): Call | "bad-url" {
 /** `Date` is the sandbox's clock's, not the machine's: whoever reads it compares it with the events' times. */
 function write(response: ServerResponse, made: Answer, now: () => number, close: boolean): void {
   response.sendDate = false;
-  const bytes = Buffer.from(made.body, "utf8");
   response.writeHead(made.status, {
     "Content-Type": made.contentType ?? "application/json; charset=utf-8",
-    "Content-Length": bytes.byteLength,
+    "Content-Length": Buffer.byteLength(made.body),
     Date: httpDate(now()),
     "Cache-Control": "no-store",
     ...(close ? { Connection: "close" } : {}),
     ...made.headers,
   });
-  response.end(bytes);
+  response.end(made.body);
 }
 
 let lastSecond = Number.NaN;

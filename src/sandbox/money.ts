@@ -34,7 +34,11 @@ export function parseHalalas(value: unknown): number | AmountFault {
   return Math.abs(halalas) > amountHalalasMax ? "out-of-range" : halalas;
 }
 
-/** `basisPoints` of `halalas`, rounded half up to a whole halala. 250 basis points are 2.5 %. */
+/** Keeps the product below exact: 10^12 halalas × 9,000. */
+export const basisPointsMax = 9_000;
+
+/** `basisPoints` of `halalas`, rounded half up to a whole halala. 250 basis points are 2.5 %. Whole numbers throughout. */
 export function shareOf(halalas: number, basisPoints: number): number {
-  return Number((BigInt(halalas) * BigInt(basisPoints) + 5_000n) / 10_000n);
+  const tenThousandths = halalas * basisPoints + 5_000;
+  return (tenThousandths - (tenThousandths % 10_000)) / 10_000;
 }

@@ -1,5 +1,5 @@
-import type { Json } from "./json.ts";
-import { Amount, shareOf } from "./money.ts";
+import { Written } from "./json.ts";
+import { formatHalalas, shareOf } from "./money.ts";
 import type { FeeOptions } from "./options.ts";
 import type { ContractRecord, MilestoneRecord } from "./records.ts";
 import type { Settings } from "./settings.ts";
@@ -65,29 +65,38 @@ export function grossOf(price: Price): number {
 }
 
 /** The lines as the creation response prints them. */
-export function createdPriceLines(price: Price, settings: Settings): Json {
-  const casing = settings.lineDescriptionCasing;
-  return lines.map(({ lineType, role, part, text }, index) => ({
-    lineType,
-    ...(casing === "pascal" ? { LineTypeDescription: text } : {}),
-    ...(casing === "camel" ? { lineTypeDescription: text } : {}),
-    role,
-    ...(casing === "pascal" ? { RoleDescription: roleTexts[role] } : {}),
-    ...(casing === "camel" ? { roleDescription: roleTexts[role] } : {}),
-    amount: new Amount(price[part]),
-    description: null,
-    order: index + 1,
-  }));
+export function createdPriceLines(price: Price, settings: Settings): Written {
+  const heads = headsOf[settings.lineDescriptionCasing];
+  return writeLines((index) => heads[index] ?? "", price, settings);
 }
 
 /** The lines as the get response prints them: with ids, which stay the same for one contract or milestone. */
-export function readPriceLines(price: Price, ownerGuid: string): Json {
-  return lines.map(({ lineType, role, part }, index) => ({
-    id: `${ownerGuid.slice(0, -1)}${index + 1}`,
-    lineType,
-    role,
-    amount: new Amount(price[part]),
-    description: null,
-    order: index + 1,
-  }));
+export function readPriceLines(price: Price, ownerGuid: string, settings: Settings): Written {
+  const stem = ownerGuid.slice(0, -1);
+  return writeLines((index) => `{"id":"${stem}${index + 1}",${plainHeads[index] ?? ""}`, price, settings);
+}
+
+/** Each line ends alike; only what stands before its amount differs. */
+function writeLines(headOf: (index: number) => string, price: Price, { amountStyle }: Settings): Written {
+  const written = lines.map(
+    ({ part }, index) =>
+      `${headOf(index)}"amount":${formatHalalas(price[part], amountStyle)},"description":null,"order":${index + 1}}`,
+  );
+  return new Written(`[${written.join(",")}]`);
+}
+
+const plainHeads = lines.map(({ lineType, role }) => `"lineType":"${lineType}","role":"${role}",`);
+
+const headsOf = {
+  pascal: lines.map((line) => headWith(line, "LineTypeDescription", "RoleDescription")),
+  camel: lines.map((line) => headWith(line, "lineTypeDescription", "roleDescription")),
+  none: plainHeads.map((head) => `{${head}`),
+};
+
+function headWith(
+  { lineType, role, text }: (typeof lines)[number],
+  lineName: string,
+  roleName: string,
+): string {
+  return `{"lineType":"${lineType}","${lineName}":"${text}","role":"${role}","${roleName}":"${roleTexts[role]}",`;
 }

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import type { SandboxClock } from "./clock.ts";
+import { basisPointsMax } from "./money.ts";
 import type { BusinessOptions, FeeOptions, NewUserOptions, SandboxOptions } from "./options.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
@@ -165,6 +166,15 @@ function checkRest(settings: Settings): void {
   }
   if (typeof clock === "object" && settings.speed !== 1) {
     throw wrong("speed", `is ${settings.speed} beside a manual clock`, "Use one of the two.");
+  }
+  for (const [name, points] of Object.entries(settings.fees)) {
+    if (!Number.isInteger(points) || points < 0 || points > basisPointsMax) {
+      throw wrong(
+        `fees.${name}`,
+        `is ${shown(points)}`,
+        `Use whole basis points from 0 to ${basisPointsMax}: 250 is 2.5 %.`,
+      );
+    }
   }
   for (const name of ["clientId", "clientSecret", "webhookSecret"] as const) {
     if (settings[name]?.trim() === "") throw wrong(name, "is blank", "Give a value or leave it out.");

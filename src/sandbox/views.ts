@@ -56,7 +56,7 @@ export function readContract(world: World, contract: ContractRecord): Json {
     ...(table ? { updatedDate: contract.updatedDate } : {}),
     metaData: metaData(contract),
     milestones: contract.milestones.map((milestone) => readMilestone(world, milestone)),
-    pricingLineItems: readPriceLines(priceOfContract(contract, settings.fees), contract.guid),
+    pricingLineItems: readPriceLines(priceOfContract(contract, settings.fees), contract.guid, settings),
     transactions: [],
   };
 }
@@ -64,7 +64,7 @@ export function readContract(world: World, contract: ContractRecord): Json {
 function readMilestone(world: World, milestone: MilestoneRecord): Json {
   const { fees, milestoneIdInGet } = world.settings;
   const id = milestoneIdInGet === "guid" ? milestone.guid : milestone.id;
-  const priceLines = readPriceLines(priceOf(milestone.amount, fees), milestone.guid);
+  const priceLines = readPriceLines(priceOf(milestone.amount, fees), milestone.guid, world.settings);
   return recased(world, id, milestone, statusText(world, milestone.status), priceLines);
 }
 
