@@ -26,10 +26,35 @@ async function dedupeDeliveries(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
 ): Promise<[DeliveryArrival, Verdict][]> {
-  const inserted = await tx.insert("deliveries", arrivals.map(toRow));
+  const ordered = arrivals.toSorted((a, b) => compareText(placeOf(a), placeOf(b)));
+  const inserted = await tx.insert("deliveries", ordered.map(toRow));
+  const fresh = ordered.filter((_, index) => inserted[index] === true);
+  const met = ordered.filter((_, index) => inserted[index] !== true);
+  const verdicts = fresh.map((arrival): [DeliveryArrival, Verdict] => [arrival, verdictOfNew(arrival)]);
+  return [...verdicts, ...(await meetAll(tx, met))];
+}
+
+/**
+ * Copies of a delivery have one place among others in every process, so that two commits rarely wait for each other
+ * crosswise. Those that contend for an id have the same, and stay in the order in which they came.
+ */
+function placeOf({ webhookId, reading }: DeliveryArrival): string {
+  return reading.facts?.payloadId ?? webhookId;
+}
+
+/** Most of what meets a taken key is the same content again: all of that is counted at once. */
+async function meetAll(
+  tx: StoreTransaction,
+  arrivals: readonly DeliveryArrival[],
+): Promise<[DeliveryArrival, Verdict][]> {
+  const digests = arrivals.map(({ digest }) => digest);
+  const known = await tx.claim("deliveries", "digest", digests, heavyFields);
+  const again = new Map(known.map((row) => [row.digest, { row, arrivals: [] as DeliveryArrival[] }]));
+  for (const arrival of arrivals) again.get(arrival.digest)?.arrivals.push(arrival);
+  await countAttempts(tx, [...again.values()]);
   const verdicts: [DeliveryArrival, Verdict][] = [];
-  for (const [index, arrival] of arrivals.entries())
-    verdicts.push([arrival, inserted[index] === true ? verdictOfNew(arrival) : await meetKnown(tx, arrival)]);
+  for (const arrival of arrivals)
+    verdicts.push([arrival, again.has(arrival.digest) ? duplicateOf(arrival) : await meetKnown(tx, arrival)]);
   return verdicts;
 }
 
@@ -38,8 +63,9 @@ async function dedupeSnapshots(
   tx: StoreTransaction,
   snapshots: readonly SnapshotArrival[],
 ): Promise<[SnapshotArrival, Verdict][]> {
-  const inserted = await tx.insert("snapshots", snapshots.map(toSnapshotRow));
-  return snapshots.map((snapshot, index) => [
+  const ordered = snapshots.toSorted((a, b) => compareText(a.digest, b.digest));
+  const inserted = await tx.insert("snapshots", ordered.map(toSnapshotRow));
+  return ordered.map((snapshot, index) => [
     snapshot,
     { outcome: inserted[index] === true ? "applied" : "duplicate" },
   ]);
@@ -103,21 +129,25 @@ function verdictOfNew({ webhookId, reading }: DeliveryArrival): Verdict {
   return { outcome: "quarantined", webhookId, reason: reading.reason };
 }
 
+function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
+  return { outcome: "duplicate", webhookId };
+}
+
 /** What telling two deliveries apart does not need. */
 const heavyFields = ["body", "headers", "facts"] as const;
 
 /** A delivery that met a taken key: the same content again, other content under the same ids, or a contradiction. */
 async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
   const { webhookId } = arrival;
-  const [same] = await tx.lookup("deliveries", "digest", [arrival.digest], heavyFields);
+  const [same] = await tx.claim("deliveries", "digest", [arrival.digest], heavyFields);
   if (same !== undefined) {
-    await countAttempt(tx, same, arrival);
-    return { outcome: "duplicate", webhookId };
+    await countAttempts(tx, [{ row: same, arrivals: [arrival] }]);
+    return duplicateOf(arrival);
   }
   const known = await findClaimants(tx, arrival);
   const twin = known.find((row) => isSameSubject(row, arrival));
   if (twin !== undefined) {
-    await countAttempt(tx, twin, arrival);
+    await countAttempts(tx, [{ row: twin, arrivals: [arrival] }]);
     await keepBeside(tx, arrival, "payload-changed", twin);
     return { outcome: "duplicate", webhookId, reason: "payload-changed" };
   }
@@ -130,9 +160,9 @@ async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promis
 /** The deliveries that claimed the webhook id or the payload id before, the webhook id's first. */
 async function findClaimants(tx: StoreTransaction, arrival: DeliveryArrival): Promise<DeliveryRow[]> {
   const payloadId = arrival.reading.facts?.payloadId ?? null;
-  const byId = await tx.lookup("deliveries", "id", [arrival.webhookId], heavyFields);
+  const byId = await tx.claim("deliveries", "id", [arrival.webhookId], heavyFields);
   const byPayload =
-    payloadId === null ? [] : await tx.lookup("deliveries", "payloadId", [payloadId], heavyFields);
+    payloadId === null ? [] : await tx.claim("deliveries", "payloadId", [payloadId], heavyFields);
   return [...byId, ...byPayload];
 }
 
@@ -146,12 +176,19 @@ function isSameSubject(row: DeliveryRow, { reading: { facts } }: DeliveryArrival
   );
 }
 
-async function countAttempt(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<void> {
-  const later = compareText(arrival.receivedAt, row.lastReceivedAt) > 0;
-  await tx.update("deliveries", "id", row.id, {
-    attempts: row.attempts + 1,
-    lastReceivedAt: later ? arrival.receivedAt : row.lastReceivedAt,
+/** A delivery that is stored, and the times that it came again. */
+interface Again {
+  readonly row: DeliveryRow;
+  readonly arrivals: readonly DeliveryArrival[];
+}
+
+async function countAttempts(tx: StoreTransaction, known: readonly Again[]): Promise<void> {
+  const counted = known.map(({ row, arrivals }) => {
+    const times = [row.lastReceivedAt, ...arrivals.map(({ receivedAt }) => receivedAt)];
+    const lastReceivedAt = times.reduce((last, each) => (compareText(each, last) > 0 ? each : last));
+    return { id: row.id, attempts: row.attempts + arrivals.length, lastReceivedAt };
   });
+  await tx.updateEach("deliveries", "id", counted);
 }
 
 /** The first content stands; the second is kept beside it, with an anomaly that names both. */

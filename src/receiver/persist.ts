@@ -95,8 +95,10 @@ async function flagSharedRefunds(
   const added = changes.flatMap(({ before, after }) =>
     [...after.refunds.values()].filter(({ refundId }) => !before.refunds.has(refundId)),
   );
-  for (const { refundId } of added) {
-    const holders = await tx.lookup("refunds", "refundId", [refundId]);
+  const refundIds = [...new Set(added.map(({ refundId }) => refundId))];
+  const all = await tx.lookup("refunds", "refundId", refundIds);
+  for (const refundId of refundIds) {
+    const holders = all.filter((refund) => refund.refundId === refundId);
     if (holders.length > 1) await flagHolders(tx, refundId, holders, changedAt);
   }
 }

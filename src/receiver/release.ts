@@ -26,7 +26,7 @@ export interface ReleaseParts {
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
   const now = toIsoTime(parts.clock.now());
   await parts.store.transaction(async (tx) => {
-    const [row] = await tx.lookup("deliveries", "id", [id]);
+    const [row] = await tx.claim("deliveries", "id", [id]);
     if (row === undefined || row.outcome !== "quarantined")
       throw new EscrowMirrorError(
         "not-found",

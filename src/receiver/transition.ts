@@ -5,7 +5,7 @@
 import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
-import type { StoreReader, StoreTransaction } from "../store/store.ts";
+import type { StoreTransaction } from "../store/store.ts";
 import type { Arrival, Committed } from "./arrival.ts";
 
 /** One contract before and after a commit. */
@@ -35,13 +35,11 @@ export async function refold(
 ): Promise<ContractChange[]> {
   const everything = contractIds.filter((id) => contracts.has(id));
   const states = await loadStates(tx, contracts, () => everything);
-  const changes: ContractChange[] = [];
-  for (const id of contractIds) {
-    const inputs = await loadInputs(tx, id);
-    if (inputs.length > 0)
-      changes.push({ before: states.get(id) ?? emptyState(id), after: fold(id, inputs, options) });
-  }
-  return changes;
+  const inputs = await loadInputs(tx, contractIds);
+  return [...inputs].map(([id, stored]) => ({
+    before: states.get(id) ?? emptyState(id),
+    after: fold(id, stored, options),
+  }));
 }
 
 /** The contracts' own rows, kept from every other writer until the commit. */
@@ -92,19 +90,19 @@ async function loadStates(
   return states;
 }
 
-/** Every input of a contract that is stored, applied deliveries and snapshots, in no order. */
-export async function loadInputs(reader: StoreReader, contractId: string): Promise<FoldInput[]> {
-  const where = [{ field: "contractId", op: "=", value: contractId }] as const;
-  const deliveries = await reader.find("deliveries", {
-    where: [...where, { field: "outcome", op: "=", value: "applied" }],
-  });
-  const snapshots = await reader.find("snapshots", { where });
-  const events = deliveries.flatMap(({ digest, webhookId, facts }): FoldInput[] =>
-    facts === null || familyOf(facts.event) === undefined
+/** Every input of these contracts that is stored, applied deliveries and snapshots, in no order. */
+async function loadInputs(
+  tx: StoreTransaction,
+  contractIds: readonly string[],
+): Promise<Map<string, FoldInput[]>> {
+  const deliveries = await tx.lookup("deliveries", "contractId", contractIds, ["body", "headers"]);
+  const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
+  const events = deliveries.flatMap(({ digest, webhookId, outcome, facts }): FoldInput[] =>
+    outcome !== "applied" || facts === null || familyOf(facts.event) === undefined
       ? []
       : [{ kind: "event", digest, webhookId, facts }],
   );
-  return [...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))];
+  return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
 }
 
 function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput[]): boolean {
@@ -112,10 +110,14 @@ function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput
 }
 
 function groupInputs(committed: readonly Committed[]): Map<string, FoldInput[]> {
+  return groupByContract(
+    committed.flatMap(({ arrival, outcome }) => (outcome === "applied" ? (toInput(arrival) ?? []) : [])),
+  );
+}
+
+function groupByContract(inputs: readonly FoldInput[]): Map<string, FoldInput[]> {
   const groups = new Map<string, FoldInput[]>();
-  for (const { arrival, outcome } of committed) {
-    const input = outcome === "applied" ? toInput(arrival) : undefined;
-    if (input === undefined) continue;
+  for (const input of inputs) {
     const group = groups.get(input.facts.contractId);
     if (group === undefined) groups.set(input.facts.contractId, [input]);
     else group.push(input);

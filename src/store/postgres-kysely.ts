@@ -127,6 +127,6 @@ const integerNames = new Set(
   ),
 );
 
-async function* noStream(): AsyncIterableIterator<never> {
+function noStream(): AsyncIterableIterator<never> {
   throw new Error("mirror.db does not stream on Postgres: read in pages, by a key");
 }
