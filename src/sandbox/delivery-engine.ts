@@ -83,7 +83,14 @@ export class DeliveryEngine implements Timeline {
   /** Takes a new webhook in. Where nobody is subscribed it is kept as skipped and never sent. */
   enqueue(draft: DeliveryDraft): void {
     const delivery: DeliveryRecord = {
-      ...draft,
+      webhookId: draft.webhookId,
+      business: draft.business,
+      event: draft.event,
+      contractId: draft.contractId,
+      internalContractId: draft.internalContractId,
+      milestoneId: draft.milestoneId,
+      createdAt: draft.createdAt,
+      body: draft.body,
       state: "pending",
       reason: null,
       tries: 0,
