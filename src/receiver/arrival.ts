@@ -1,6 +1,8 @@
+import type { FoldInput } from "../domain/input.ts";
+import type { ContractState } from "../domain/records.ts";
 import type { EventFacts } from "../events/event.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
-import type { Reason, Verdict } from "./outcome.ts";
+import type { UnreadableReason, Verdict } from "./outcome.ts";
 
 /** What goes into one commit: deliveries, and API answers on their way into the same fold. */
 export type Arrival = DeliveryArrival | SnapshotArrival;
@@ -21,11 +23,10 @@ export interface DeliveryArrival {
   readonly reading: Reading;
 }
 
-/** What the body says, or why it is set aside; both, where it is readable and set aside all the same. */
-export interface Reading {
-  readonly facts: EventFacts | null;
-  readonly reason: Reason | null;
-}
+/** What the body says, which may be set aside all the same, or why it can't be read. */
+export type Reading =
+  | { readonly facts: EventFacts; readonly reason: "outside-tolerance" | null }
+  | { readonly facts: null; readonly reason: UnreadableReason };
 
 export interface SnapshotArrival {
   readonly kind: "snapshot";
@@ -45,4 +46,26 @@ export function webhookIdOf(arrival: Arrival): string | undefined {
 /** What became of an arrival, once it is committed. */
 export interface Committed extends Verdict {
   readonly arrival: Arrival;
+}
+
+/** What one transaction did. */
+export interface Commit {
+  readonly committed: readonly Committed[];
+  readonly changes: readonly ContractChange[];
+}
+
+/** One contract before and after a commit. */
+export interface ContractChange {
+  readonly before: ContractState;
+  readonly after: ContractState;
+}
+
+/** What was newly applied, as the fold takes it in. */
+export function inputsOf(committed: readonly Committed[]): FoldInput[] {
+  return committed.flatMap(({ arrival, outcome }): FoldInput[] => {
+    if (outcome !== "applied") return [];
+    if (!isDelivery(arrival)) return [arrival];
+    const { digest, webhookId, reading } = arrival;
+    return reading.facts === null ? [] : [{ kind: "event", digest, webhookId, facts: reading.facts }];
+  });
 }

@@ -3,6 +3,7 @@
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
 import { compareText } from "../domain/order.ts";
+import type { EventFacts } from "../events/event.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
 import {
@@ -12,6 +13,7 @@ import {
   type DeliveryArrival,
   type SnapshotArrival,
 } from "./arrival.ts";
+import { lastingAnomaly } from "./lasting-anomaly.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
 export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {
@@ -82,21 +84,24 @@ function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {
 /** The row of a delivery that claims its ids: only one that is applied does. */
 function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
   const { facts, reason } = arrival.reading;
-  if (facts === null || reason !== null) return setAside(arrival, reason, null);
-  return { ...blankRow(arrival), id: arrival.webhookId, payloadId: facts.payloadId, outcome: "applied" };
+  if (reason !== null) return setAside(arrival, reason, null);
+  const judgement: Judgement = { outcome: "applied", reason: null, contradicts: null };
+  return { ...blankRow(arrival), id: arrival.webhookId, payloadId: facts.payloadId, ...judgement };
 }
 
 /** The row of a delivery under an id of its own, so that it takes no other's place. */
 function setAside(
   arrival: DeliveryArrival,
-  reason: Reason | null,
+  reason: Reason,
   contradicts: string | null,
 ): NewRow<"deliveries"> {
   const outcome = reason === "payload-changed" ? "duplicate" : "quarantined";
   return { ...blankRow(arrival), outcome, reason, contradicts };
 }
 
-function blankRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
+type Judgement = Pick<DeliveryRow, "outcome" | "reason" | "contradicts">;
+
+function blankRow(arrival: DeliveryArrival): Omit<NewRow<"deliveries">, keyof Judgement> {
   const { facts } = arrival.reading;
   return {
     id: ownId(arrival),
@@ -107,13 +112,10 @@ function blankRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
     contractId: facts?.contractId || null,
     milestoneId: facts?.milestoneId ?? null,
     occurredAt: facts?.occurredAt ?? null,
-    outcome: "quarantined",
-    reason: null,
     attempts: 1,
     receivedAt: arrival.receivedAt,
     lastReceivedAt: arrival.receivedAt,
     secretId: arrival.secretId,
-    contradicts: null,
     facts,
     headers: arrival.headers,
     body: arrival.body,
@@ -136,7 +138,10 @@ function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
 /** What telling two deliveries apart does not need. */
 const heavyFields = ["body", "headers", "facts"] as const;
 
-/** A delivery that met a taken key: the same content again, other content under the same ids, or a contradiction. */
+/**
+ * A delivery that met a taken key: the same content again (kept beside another only a moment ago, in this very batch),
+ * other content under the same ids, or a contradiction.
+ */
 async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
   const { webhookId } = arrival;
   const [same] = await tx.claim("deliveries", "digest", [arrival.digest], heavyFields);
@@ -145,7 +150,7 @@ async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promis
     return duplicateOf(arrival);
   }
   const known = await findClaimants(tx, arrival);
-  const twin = known.find((row) => isSameSubject(row, arrival));
+  const twin = known.find((row) => isSameSubject(row, arrival.reading.facts));
   if (twin !== undefined) {
     await countAttempts(tx, [{ row: twin, arrivals: [arrival] }]);
     await keepBeside(tx, arrival, "payload-changed", twin);
@@ -166,8 +171,8 @@ async function findClaimants(tx: StoreTransaction, arrival: DeliveryArrival): Pr
   return [...byId, ...byPayload];
 }
 
-/** The subject of an event is its type, contract and milestone: what an unsigned header can't change. */
-function isSameSubject(row: DeliveryRow, { reading: { facts } }: DeliveryArrival): boolean {
+/** The subject of an event is its type, contract and milestone: what an unsigned header can't change (semantics §4). */
+export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boolean {
   return (
     facts !== null &&
     row.event === facts.event &&
@@ -200,16 +205,7 @@ async function keepBeside(
 ): Promise<void> {
   await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
   const { facts } = arrival.reading;
-  await tx.insert("anomalies", [
-    {
-      contractId: facts?.contractId || null,
-      position: null,
-      kind,
-      milestoneId: facts?.milestoneId ?? null,
-      webhookId: arrival.webhookId,
-      detail: `${ownId(arrival)} came with ids of ${known?.id ?? "another delivery"}`,
-      occurredAt: facts?.occurredAt ?? null,
-      changedAt: arrival.receivedAt,
-    },
-  ]);
+  const detail = `${ownId(arrival)} came with ids of ${known?.id ?? "another delivery"}`;
+  const place = { ...facts, webhookId: arrival.webhookId };
+  await tx.insert("anomalies", [lastingAnomaly(kind, detail, arrival.receivedAt, place)]);
 }

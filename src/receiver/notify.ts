@@ -2,15 +2,17 @@
 import type { AnomalyRecord } from "../domain/records.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import type { Committed } from "./arrival.ts";
+import type { Commit, Committed } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
-import type { Commit } from "./receive.ts";
+
+/** Where in the flow something was told of. */
+export type Step = "request" | "verify" | "parse" | "transition" | "persist";
 
 export interface Notify {
   committed(commit: Commit): void;
   /** Gives the verdict back, so that refusing and telling of it are one expression. */
-  refused(verdict: Verdict): Verdict;
-  fault(step: "verify" | "persist", error: unknown): undefined;
+  refused(step: Step, verdict: Verdict): Verdict;
+  fault(step: Step, error: unknown): void;
 }
 
 export function createNotify(logger: Logger): Notify {
@@ -21,20 +23,18 @@ export function createNotify(logger: Logger): Notify {
       for (const { after } of changes)
         for (const anomaly of after.anomalies) if (told.has(anomaly.webhookId)) tellAnomaly(logger, anomaly);
     },
-    refused(verdict) {
+    refused(step, verdict) {
       const { outcome, reason, hint } = verdict;
-      const fields = { step: "request", outcome, reason };
-      if (outcome === "failed") logger.error(fields, explain(reason, hint));
+      const fields = { step, outcome, reason };
+      // Anyone can have a signature refused: verify explains that itself, as often as a log can bear.
+      if (outcome === "failed" && reason !== "secret-unproven") logger.error(fields, explain(reason, hint));
       else logger.debug(fields, "refused a request; nothing is stored");
       return verdict;
     },
     fault(step, error) {
-      const code = isEscrowMirrorError(error) ? error.code : "internal-error";
-      logger.error(
-        { step, code, error: nameOfError(error) },
-        isEscrowMirrorError(error) ? error.message : "a step failed",
-      );
-      return undefined;
+      const known = isEscrowMirrorError(error);
+      const fields = { step, code: known ? error.code : "internal-error", error: nameOfError(error) };
+      logger.error(fields, known ? error.message : "a step failed");
     },
   };
 }
@@ -50,8 +50,6 @@ const keepTheBytes =
   "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
 
 const explanations: Readonly<Record<string, string>> = {
-  "secret-unproven":
-    "a signature is wrong, and a configured secret has never verified a delivery: answered 503, so that a genuine delivery comes again; check the secret",
   "intake-full": "more deliveries wait than the intake holds: answered 503; the store is too slow or stuck",
   closed: "the mirror is closed or closing: answered 503, so that the delivery comes again",
 };

@@ -1,9 +1,8 @@
 /** What can become of one request: the closed union that every answer comes from (semantics §2). */
 export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
 
-/** Why a request was not applied. Stored with a quarantined delivery, logged for the rest. */
-export type Reason =
-  // quarantined: authentic, stored, and set aside
+/** Why an authentic body can't be read. */
+export type UnreadableReason =
   | "not-utf8"
   | "not-json"
   | "too-deep"
@@ -12,7 +11,12 @@ export type Reason =
   | "no-contract-id"
   | "unknown-encoding"
   | "corrupt-encoding"
-  | "inflated-too-large"
+  | "inflated-too-large";
+
+/** Why a request was not applied. Stored with a quarantined delivery, logged for the rest. */
+export type Reason =
+  // quarantined: authentic, stored, and set aside
+  | UnreadableReason
   | "webhook-id-conflict"
   | "payload-id-conflict"
   | "outside-tolerance"

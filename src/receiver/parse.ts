@@ -13,7 +13,7 @@ export interface ParseOptions {
   readonly idHeader: string;
 }
 
-export function toArrival(
+export function parseDelivery(
   request: Request,
   verified: Verified,
   receivedAt: string,

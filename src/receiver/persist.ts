@@ -1,17 +1,20 @@
 /** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
 import { isDeepStrictEqual } from "node:util";
-import { familyOf } from "../domain/input.ts";
+import { familyOf, type FoldInput } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
-import type { NewRow, StoreTransaction } from "../store/store.ts";
-import type { Committed } from "./arrival.ts";
-import type { ContractChange } from "./transition.ts";
+import type { StoreTransaction } from "../store/store.ts";
+import type { ContractChange } from "./arrival.ts";
+import { lastingAnomaly } from "./lasting-anomaly.ts";
 
+/** @param done.inputs what was newly applied: an event of no family changes no contract and is noted by itself */
 export async function persist(
   tx: StoreTransaction,
-  changes: readonly ContractChange[],
+  done: { readonly inputs: readonly FoldInput[]; readonly changes: readonly ContractChange[] },
   changedAt: string,
 ): Promise<void> {
+  await flagUnknownEvents(tx, done.inputs, changedAt);
+  const { changes } = done;
   if (changes.length === 0) return;
   const stamp = <Row extends object>(row: Row) => ({ ...row, changedAt });
   await tx.upsert(
@@ -47,20 +50,19 @@ export async function persist(
 }
 
 /** An event of no family moves nothing, so the fold never sees it: that it is unknown is noted here (semantics §5.3). */
-export async function flagUnknownEvents(
+async function flagUnknownEvents(
   tx: StoreTransaction,
-  committed: readonly Committed[],
+  inputs: readonly FoldInput[],
   changedAt: string,
 ): Promise<void> {
-  const rows: NewRow<"anomalies">[] = [];
-  for (const { arrival, outcome } of committed) {
-    if (arrival.kind !== "delivery" || outcome !== "applied" || arrival.reading.facts === null) continue;
-    const { event, contractId, milestoneId, occurredAt } = arrival.reading.facts;
-    if (isKnownEventType(event) || familyOf(event) !== undefined) continue;
-    const place = { contractId, position: null, milestoneId, webhookId: arrival.webhookId };
-    rows.push({ ...place, kind: "unknown-event", detail: event, occurredAt, changedAt });
-  }
-  if (rows.length > 0) await tx.insert("anomalies", rows);
+  const rows = inputs.flatMap((input) => {
+    if (input.kind === "snapshot") return [];
+    const { event, contractId, milestoneId, occurredAt } = input.facts;
+    if (isKnownEventType(event) || familyOf(event) !== undefined) return [];
+    const place = { contractId, milestoneId, webhookId: input.webhookId, occurredAt };
+    return [lastingAnomaly("unknown-event", event, changedAt, place)];
+  });
+  await tx.insert("anomalies", rows);
 }
 
 /** The rows that are new or not as they were. */
@@ -110,25 +112,18 @@ async function flagHolders(
   changedAt: string,
 ): Promise<void> {
   const detail = `refund ${refundId} is named by more than one contract`;
+  const contractIds = holders.map(({ contractId }) => contractId);
   const flagged = await tx.find("anomalies", {
-    where: [{ field: "kind", op: "=", value: "refund-id-shared" }],
+    where: [
+      { field: "kind", op: "=", value: "refund-id-shared" },
+      { field: "contractId", op: "in", value: contractIds },
+    ],
   });
-  const isFlagged = ({ contractId }: RefundRecord): boolean =>
+  const isFlagged = (contractId: string): boolean =>
     flagged.some((anomaly) => anomaly.contractId === contractId && anomaly.detail === detail);
-  const rows = holders
-    .filter((holder) => !isFlagged(holder))
-    .map(
-      // Without the milestone: whether it is known yet hangs on what came first (semantics §1.4).
-      ({ contractId }): NewRow<"anomalies"> => ({
-        contractId,
-        position: null,
-        kind: "refund-id-shared",
-        milestoneId: null,
-        webhookId: null,
-        detail,
-        occurredAt: null,
-        changedAt,
-      }),
-    );
+  // Without the milestone: whether it is known yet hangs on what came first (semantics §1.4).
+  const rows = contractIds
+    .filter((contractId) => !isFlagged(contractId))
+    .map((contractId) => lastingAnomaly("refund-id-shared", detail, changedAt, { contractId }));
   await tx.insert("anomalies", rows);
 }

@@ -1,4 +1,5 @@
 import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { createRateLimit } from "../shared/rate-limit.ts";
 import type { PreparedSecret } from "../signature/secret.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { SecretRow } from "../store/tables.ts";
@@ -27,14 +28,18 @@ const askEveryMs = 1000;
 export function createSecretProof(store: Store, clock: Clock, rotating: boolean): SecretProof {
   const proven = new Set<string>();
   let rotationOpen = false;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+  const mayAsk = createRateLimit({ everyMs: askEveryMs });
 
-  const ask = async (): Promise<void> => {
-    if (Math.abs(clock.now() - askedAt) < askEveryMs) return;
+  const readSecrets = async (): Promise<void> => {
     const rows = await store.read((reader) => reader.find("secrets"));
-    askedAt = clock.now();
     rotationOpen = rows.some(({ state }) => state === "rotating");
     for (const { fingerprint, state } of rows) if (state === "verified") proven.add(fingerprint);
+  };
+  // Anyone can send a wrong signature: what the store said, a failure too, holds until it may be asked again.
+  const ask = (): Promise<void> => {
+    if (mayAsk(clock.now()) || asking === undefined) asking = readSecrets();
+    return asking;
   };
 
   return {

@@ -7,7 +7,7 @@ import { loadContracts, refold } from "./transition.ts";
 export interface RebuildOptions {
   /** Called after each contract. */
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
-  /** Stops before the next contract; what is done stays done. */
+  /** Rejects with its reason before the next contract; what is done stays done. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,7 +44,7 @@ async function rebuildContract(
   now: string,
 ): Promise<void> {
   const contracts = await loadContracts(tx, [contractId]);
-  await persist(tx, await refold(tx, contracts, [contractId], folding), now);
+  await persist(tx, { inputs: [], changes: await refold(tx, contracts, [contractId], folding) }, now);
 }
 
 function allContractIds(store: Store): Promise<string[]> {

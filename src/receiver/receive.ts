@@ -1,26 +1,35 @@
 /**
  * How one webhook goes: request → verify → parse → dedupe → transition → persist → notify. This file knows the order
- * of the steps, and nothing else does; each step is the file of its name.
+ * of the steps; each step is the file of its name. `answer` takes one request as far as the intake, `commitIn` takes a
+ * batch of them into the database, `announce` tells what is durable.
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
+import { settle, type Result } from "../shared/result.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { isDelivery, webhookIdOf, type Arrival, type Committed, type SnapshotArrival } from "./arrival.ts";
+import {
+  inputsOf,
+  isDelivery,
+  webhookIdOf,
+  type Arrival,
+  type Commit,
+  type SnapshotArrival,
+} from "./arrival.ts";
 import { dedupe } from "./dedupe.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
-import type { Notify } from "./notify.ts";
+import type { Notify, Step } from "./notify.ts";
 import { failed, respond, type Reason, type ReceiveResult, type Verdict } from "./outcome.ts";
-import { toArrival, type ParseOptions } from "./parse.ts";
-import { flagUnknownEvents, persist } from "./persist.ts";
+import { parseDelivery, type ParseOptions } from "./parse.ts";
+import { persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
 import { readRequest, type ReceiveRequest, type Request } from "./request.ts";
-import { transition, type ContractChange } from "./transition.ts";
-import type { createVerify } from "./verify.ts";
+import { transition } from "./transition.ts";
+import type { Verify } from "./verify.ts";
 
 export interface ReceiverParts {
   readonly store: Store;
-  readonly verify: ReturnType<typeof createVerify>;
+  readonly verify: Verify;
   readonly proof: SecretProof;
   readonly notify: Notify;
   readonly clock: Clock;
@@ -54,68 +63,65 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
+    let step: Step = "request";
     try {
-      return respond(await take(raw));
+      const request = closed ? failed("closed") : readRequest(raw, parsing.bodyBytesMax);
+      if ("outcome" in request) return respond(notify.refused(step, request));
+      step = "verify";
+      const verified = await verify(signedView(request));
+      if ("outcome" in verified) return respond(notify.refused(step, verified));
+      step = "parse";
+      const arrival = parseDelivery(request, verified, toIsoTime(clock.now()), parsing);
+      const verdict = await submit(arrival, request.body.byteLength);
+      failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
+      return respond(verdict);
     } catch (error) {
-      return respond(failed(reasonOf(error), notify.fault("verify", error)));
+      notify.fault(step, error);
+      return respond(failed(reasonOf(error)));
     }
   }
 
-  async function take(raw: ReceiveRequest): Promise<Verdict> {
-    const request = closed ? failed("closed") : readRequest(raw, parsing.bodyBytesMax);
-    if ("outcome" in request) return notify.refused(request);
-    const verified = await verify(signedView(request));
-    if ("outcome" in verified) return notify.refused(verified);
-    const arrival = toArrival(request, verified, toIsoTime(clock.now()), parsing);
-    const verdict = await submit(arrival, request.body.byteLength);
-    failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
-    return verdict;
-  }
-
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {
-    return (await intake.submit(arrival, bytes)) ?? notify.refused(failed(closed ? "closed" : "intake-full"));
+    const verdict = await intake.submit(arrival, bytes);
+    return verdict ?? notify.refused("persist", failed(closed ? "closed" : "intake-full"));
   }
 
   /** One transaction for all. When it fails for a reason of one arrival's own, each is tried for itself. */
   async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    try {
-      return announce(await store.transaction((tx) => commitIn(tx, batch)));
-    } catch (error) {
-      const reason = reasonOf(error);
-      notify.fault("persist", error);
-      return reason === "internal-error" && batch.length > 1
-        ? commitEach(batch)
-        : batch.map((arrival) => failed(reason, webhookIdOf(arrival)));
-    }
+    const done = await settle(() => store.transaction((tx) => commitIn(tx, batch)));
+    if (done.ok) return announce(done.value);
+    if (isOfOne(done.error) && batch.length > 1) return commitEach(batch);
+    return failAll(batch, done.error);
   }
 
   /** A savepoint for each arrival, so that one that can't be stored fails none of its neighbours. */
   async function commitEach(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    try {
-      const commits = await store.transaction(async (tx) => {
-        const done: (Commit | Verdict)[] = [];
-        for (const arrival of batch)
-          done.push(
-            await tx
-              .savepoint(() => commitIn(tx, [arrival]))
-              .catch((error: unknown) => fault(error, arrival)),
-          );
-        return done;
-      });
-      return commits.flatMap((each) => ("changes" in each ? announce(each) : [each]));
-    } catch (error) {
-      return batch.map((arrival) => fault(error, arrival));
-    }
+    const done = await settle(() =>
+      store.transaction(async (tx) => {
+        const commits: Result<Commit, unknown>[] = [];
+        for (const arrival of batch) commits.push(await tryOne(tx, arrival));
+        return commits;
+      }),
+    );
+    if (!done.ok) return failAll(batch, done.error);
+    return done.value.flatMap((one, index) =>
+      one.ok ? announce(one.value) : failAll(batch.slice(index, index + 1), one.error),
+    );
+  }
+
+  async function tryOne(tx: StoreTransaction, arrival: Arrival): Promise<Result<Commit, unknown>> {
+    const one = await settle(() => tx.savepoint(() => commitIn(tx, [arrival])));
+    if (!one.ok && !isOfOne(one.error)) throw one.error as Error;
+    return one;
   }
 
   /** dedupe → transition → persist: what commits together. */
   async function commitIn(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Commit> {
     await proof.record(tx, batch.filter(isDelivery));
     const committed = await dedupe(tx, batch);
-    const changes = await transition(tx, committed, folding);
-    const now = toIsoTime(clock.now());
-    await persist(tx, changes, now);
-    await flagUnknownEvents(tx, committed, now);
+    const inputs = inputsOf(committed);
+    const changes = await transition(tx, inputs, folding);
+    await persist(tx, { inputs, changes }, toIsoTime(clock.now()));
     return { committed, changes };
   }
 
@@ -125,9 +131,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
   }
 
-  function fault(error: unknown, arrival: Arrival): Verdict {
+  function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {
     notify.fault("persist", error);
-    return failed(reasonOf(error), webhookIdOf(arrival));
+    return batch.map((arrival) => failed(reasonOf(error), webhookIdOf(arrival)));
   }
 
   return {
@@ -144,12 +150,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   };
 }
 
-/** What one transaction did. */
-export interface Commit {
-  readonly committed: readonly Committed[];
-  readonly changes: readonly ContractChange[];
-}
-
 /** What an API answer counts for in the intake's bound. */
 const snapshotBytes = 4096;
 
@@ -157,6 +157,12 @@ function signedView({ headers, body }: Request) {
   return { body, headers: (name: string) => headers.get(name) ?? [] };
 }
 
+/** Whether the fault may be one arrival's own: the store's would meet all of them. */
+function isOfOne(error: unknown): boolean {
+  return reasonOf(error) === "internal-error";
+}
+
 function reasonOf(error: unknown): Reason {
-  return isEscrowMirrorError(error, "store-unavailable") ? "store-unavailable" : "internal-error";
+  if (isEscrowMirrorError(error, "store-unavailable")) return "store-unavailable";
+  return isEscrowMirrorError(error, "closed") ? "closed" : "internal-error";
 }

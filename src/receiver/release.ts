@@ -6,8 +6,8 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
-import type { Committed, DeliveryArrival } from "./arrival.ts";
-import { flagUnknownEvents, persist } from "./persist.ts";
+import { isSameSubject } from "./dedupe.ts";
+import { persist } from "./persist.ts";
 import { transition } from "./transition.ts";
 
 export interface ReleaseParts {
@@ -38,9 +38,8 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
     const contractId = facts.contractId || null;
     const read = { facts, event, contractId, milestoneId, occurredAt, payloadId };
     await tx.update("deliveries", "id", id, { ...read, outcome: "applied" });
-    const committed: Committed[] = [{ arrival: toArrival(row, facts), outcome: "applied" }];
-    await persist(tx, await transition(tx, committed, parts.folding), now);
-    await flagUnknownEvents(tx, committed, now);
+    const inputs = [{ kind: "event", digest: row.digest, webhookId: row.webhookId, facts } as const];
+    await persist(tx, { inputs, changes: await transition(tx, inputs, parts.folding) }, now);
   });
 }
 
@@ -62,28 +61,10 @@ async function claimPayloadId(
   const [claimant] =
     facts.payloadId === null ? [] : await tx.lookup("deliveries", "payloadId", [facts.payloadId]);
   if (claimant === undefined) return facts.payloadId;
-  const same =
-    claimant.event === facts.event &&
-    claimant.contractId === facts.contractId &&
-    claimant.milestoneId === facts.milestoneId;
-  if (same)
+  if (isSameSubject(claimant, facts))
     throw new EscrowMirrorError(
       "not-releasable",
       `the event of delivery ${row.id} is applied already, as ${claimant.id}`,
     );
   return null;
-}
-
-function toArrival(row: DeliveryRow, facts: EventFacts): DeliveryArrival {
-  return {
-    kind: "delivery",
-    webhookId: row.webhookId,
-    digest: row.digest,
-    body: row.body ?? new Uint8Array(),
-    headers: row.headers ?? {},
-    secretId: row.secretId,
-    fingerprint: "",
-    receivedAt: row.receivedAt,
-    reading: { facts, reason: null },
-  };
 }

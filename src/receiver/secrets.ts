@@ -1,5 +1,6 @@
 import type { Clock } from "../shared/clock.ts";
-import { parseSecrets, prepareSecret, type PreparedSecret, type SecretsOption } from "../signature/secret.ts";
+import { createRateLimit } from "../shared/rate-limit.ts";
+import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 
 /** The signing secrets, or where to get them: a function is asked at start and again after a mismatch. */
@@ -22,10 +23,11 @@ export async function openSecrets(
 ): Promise<LiveSecrets> {
   const read = async (): Promise<PreparedSecret[]> => {
     const option = typeof source === "function" ? await source() : source;
-    return parseSecrets(option).map((secret) => prepareSecret(secret, scheme));
+    return prepareSecrets(option, scheme);
   };
   let secrets = await read();
-  let readAt = clock.now();
+  const mayReload = createRateLimit({ everyMs: reloadEveryMs });
+  mayReload(clock.now());
   let reading: Promise<boolean> | undefined;
 
   const readAgain = async (): Promise<boolean> => {
@@ -39,8 +41,7 @@ export async function openSecrets(
     reload: async () => {
       if (typeof source !== "function") return false;
       if (reading !== undefined) return reading;
-      if (Math.abs(clock.now() - readAt) < reloadEveryMs) return false;
-      readAt = clock.now();
+      if (!mayReload(clock.now())) return false;
       reading = readAgain().finally(() => (reading = undefined));
       return reading;
     },

@@ -6,24 +6,21 @@ import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } fro
 import { familyOf, type FoldInput } from "../domain/input.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { Arrival, Committed } from "./arrival.ts";
-
-/** One contract before and after a commit. */
-export interface ContractChange {
-  readonly before: ContractState;
-  readonly after: ContractState;
-}
+import type { ContractChange } from "./arrival.ts";
 
 export async function transition(
   tx: StoreTransaction,
-  committed: readonly Committed[],
+  applied: readonly FoldInput[],
   options: FoldOptions,
 ): Promise<ContractChange[]> {
-  const inputs = groupInputs(committed);
+  const inputs = groupByContract(applied);
   const contracts = await loadContracts(tx, [...inputs.keys()]);
   const newest = new Map([...inputs].filter(([id, added]) => isAhead(contracts.get(id), added)));
   const late = [...inputs.keys()].filter((id) => !newest.has(id));
-  return [...(await step(tx, contracts, newest, options)), ...(await refold(tx, contracts, late, options))];
+  return [
+    ...(await advanceAll(tx, contracts, newest, options)),
+    ...(await refold(tx, contracts, late, options)),
+  ];
 }
 
 /** Folds contracts anew from their stored inputs; one without any is none. */
@@ -47,12 +44,12 @@ export async function loadContracts(
   tx: StoreTransaction,
   contractIds: readonly string[],
 ): Promise<Map<string, ContractRecord>> {
-  const rows = await tx.claimContracts([...contractIds].sort());
+  const rows = await tx.claimContracts(contractIds);
   return new Map(rows.map((row) => [row.contractId, row]));
 }
 
 /** Inputs that come after all that was folded are steps from where the contract stands. */
-async function step(
+async function advanceAll(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,
   inputs: ReadonlyMap<string, FoldInput[]>,
@@ -98,9 +95,7 @@ async function loadInputs(
   const deliveries = await tx.lookup("deliveries", "contractId", contractIds, ["body", "headers"]);
   const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
   const events = deliveries.flatMap(({ digest, webhookId, outcome, facts }): FoldInput[] =>
-    outcome !== "applied" || facts === null || familyOf(facts.event) === undefined
-      ? []
-      : [{ kind: "event", digest, webhookId, facts }],
+    outcome !== "applied" || facts === null ? [] : [{ kind: "event", digest, webhookId, facts }],
   );
   return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
 }
@@ -109,28 +104,16 @@ function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput
   return added.every(({ facts }) => facts.orderKey > (contract?.lastKey ?? ""));
 }
 
-function groupInputs(committed: readonly Committed[]): Map<string, FoldInput[]> {
-  return groupByContract(
-    committed.flatMap(({ arrival, outcome }) => (outcome === "applied" ? (toInput(arrival) ?? []) : [])),
-  );
-}
-
+/** By contract, less what the fold does not take in: a `webhook.test`, an event of no family (semantics §5.3). */
 function groupByContract(inputs: readonly FoldInput[]): Map<string, FoldInput[]> {
   const groups = new Map<string, FoldInput[]>();
   for (const input of inputs) {
+    if (input.kind === "event" && familyOf(input.facts.event) === undefined) continue;
     const group = groups.get(input.facts.contractId);
     if (group === undefined) groups.set(input.facts.contractId, [input]);
     else group.push(input);
   }
   return groups;
-}
-
-/** What the fold takes in; nothing of a `webhook.test` or of an event of no family (semantics §5.3). */
-function toInput(arrival: Arrival): FoldInput | undefined {
-  if (arrival.kind === "snapshot") return arrival;
-  const { digest, webhookId, reading } = arrival;
-  if (reading.facts === null || familyOf(reading.facts.event) === undefined) return undefined;
-  return { kind: "event", digest, webhookId, facts: reading.facts };
 }
 
 function openState(contract: ContractRecord) {

@@ -2,7 +2,8 @@
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { createRateLimit, diagnoseMismatch } from "../signature/diagnose.ts";
+import { createRateLimit } from "../shared/rate-limit.ts";
+import { diagnoseMismatch } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
 import type { SecretProof } from "./proof.ts";
@@ -19,7 +20,9 @@ export interface VerifyParts {
 /** How often a mismatch is explained in the log: an explanation costs more than a check. */
 const diagnoseEveryMs = 10_000;
 
-export function createVerify(parts: VerifyParts): (request: SignedRequest) => Promise<Verified | Verdict> {
+export type Verify = (request: SignedRequest) => Promise<Verified | Verdict>;
+
+export function createVerify(parts: VerifyParts): Verify {
   const { verifier, secrets, proof, clock, logger } = parts;
   const mayDiagnose = createRateLimit({ everyMs: diagnoseEveryMs });
   const check = (request: SignedRequest) => verifier.verify(request, secrets.current(), clock.now());
@@ -52,12 +55,13 @@ export function createVerify(parts: VerifyParts): (request: SignedRequest) => Pr
     if (!mayDiagnose(clock.now())) return;
     const { scheme } = verifier;
     const { cause, explanation } = diagnoseMismatch(request, secrets.current(), { scheme });
-    logger.warn(
-      { step: "verify", reason: "signature-mismatch", cause, answered: doubtful ? 503 : 401 },
-      explanation,
-    );
+    const fields = { step: "verify", reason: "signature-mismatch", cause, answered: doubtful ? 503 : 401 };
+    logger.warn(fields, doubtful ? `${explanation} ${whyDoubtful}` : explanation);
   }
 }
+
+const whyDoubtful =
+  "Answered 503, so that a genuine delivery comes again: a configured secret has never verified one, or a rotation is open.";
 
 /** What an integrator's function throws may quote what it read. */
 function causeOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { createRateLimit } from "../../../src/shared/rate-limit.ts";
 import {
-  createRateLimit,
   diagnosedJsonBytesMax,
   diagnosedSecretsMax,
   diagnoseMismatch,
