@@ -4,10 +4,17 @@ import type { Store } from "./store.ts";
 /** A store whose driver is loaded and connected when it is opened, so that naming a store costs nothing. */
 export function createLazyStore(description: string, build: () => Promise<Store>): Store {
   let built: Store | undefined;
+  let closed = false;
   const opened = (): Store => {
-    if (built === undefined)
-      throw new EscrowMirrorError("store-unavailable", `${description} is not open: createMirror opens it`);
-    return built;
+    if (built !== undefined) return built;
+    if (closed) throw new EscrowMirrorError("closed", `${description} is closed, and the mirror with it`);
+    throw new EscrowMirrorError("store-unavailable", `${description} is not open: createMirror opens it`);
+  };
+  const close = async (): Promise<void> => {
+    const store = built;
+    built = undefined;
+    closed = true;
+    await store?.close();
   };
   return {
     description,
@@ -15,14 +22,13 @@ export function createLazyStore(description: string, build: () => Promise<Store>
       return opened().db;
     },
     open: async (options) => {
-      built ??= await build();
-      await built.open(options);
+      const store = (built ??= await build());
+      closed = false;
+      // A start that is refused leaves no connection behind.
+      await store.open(options).catch((error: unknown) => close().then(() => Promise.reject(error as Error)));
     },
     transaction: async (work) => opened().transaction(work),
     read: async (work) => opened().read(work),
-    close: async () => {
-      await built?.close();
-      built = undefined;
-    },
+    close,
   };
 }

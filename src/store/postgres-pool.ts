@@ -7,7 +7,6 @@ import { lateFault } from "./postgres-faults.ts";
 export interface PgPool {
   connect(): Promise<PgClient>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  removeListener(event: "error", listener: (error: Error) => void): unknown;
   end(): Promise<unknown>;
 }
 
@@ -48,8 +47,7 @@ export interface Connections {
 
 /** @param owned whether the pool is ours to end */
 export function connectionsOfPool(pool: PgPool, deadlineMs: number, owned: boolean): Connections {
-  // Without a listener, an idle connection that dies ends the process. The pool drops the connection by itself.
-  pool.on("error", ignore);
+  keepAlive(pool);
   return {
     connect: async (patienceMs) => {
       const client = await within(deadlineMs, pool.connect(), (late) => late.release());
@@ -57,10 +55,20 @@ export function connectionsOfPool(pool: PgPool, deadlineMs: number, owned: boole
     },
     close: async () => {
       if (owned) await within(deadlineMs, pool.end()).catch(ignore);
-      else pool.removeListener("error", ignore);
     },
   };
 }
+
+/**
+ * Without a listener, an idle connection that dies ends the process; the pool drops it by itself. The listener stays: an
+ * app's pool lives on when we are closed.
+ */
+function keepAlive(pool: PgPool): void {
+  if (!listenedTo.has(pool)) pool.on("error", ignore);
+  listenedTo.add(pool);
+}
+
+const listenedTo = new WeakSet<PgPool>();
 
 function lend(client: PgClient, patienceMs: number): Connection {
   client.on("error", ignore);

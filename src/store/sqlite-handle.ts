@@ -79,11 +79,24 @@ function runEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[]
 }
 
 function unavailable(error: unknown): EscrowMirrorError {
-  const code = sqliteCode(error) || (isMissingFolder(error) ? "the file's folder does not exist" : "closed");
-  return new EscrowMirrorError("store-unavailable", `SQLite can't be used now (${code}): try again`, {
-    cause: error,
-  });
+  const code = sqliteCode(error) || (isMissingFolder(error) ? "SQLITE_CANTOPEN" : "closed");
+  const known = Object.keys(advice).find((each) => code.startsWith(each));
+  const message = `SQLite can't be used now (${code}): ${advice[known ?? ""] ?? "try again"}`;
+  return new EscrowMirrorError("store-unavailable", message, { cause: error });
 }
+
+const advice: Readonly<Record<string, string>> = {
+  SQLITE_BUSY: "another process holds its lock; try again",
+  SQLITE_LOCKED: "another connection holds its lock; try again",
+  SQLITE_FULL: "the disk is full; make room",
+  SQLITE_NOTADB: "the file is not an SQLite database; check the path",
+  SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
+  SQLITE_CANTOPEN: "the file can't be opened; check that its folder exists and that this process may write there",
+  SQLITE_READONLY: "the file can't be written; check its owner and its permissions",
+  SQLITE_PERM: "the file can't be used; check its owner and its permissions",
+  SQLITE_IOERR: "reading or writing the file failed; check the disk",
+  closed: "its connection is closed",
+};
 
 const storeFaults =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL|PERM|AUTH|NOLFS)/;

@@ -1,4 +1,6 @@
 import { Kysely } from "kysely";
+import { z } from "zod";
+import { explainIssues } from "../shared/explain-issues.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
@@ -27,23 +29,40 @@ export interface SqliteOptions {
  *   connections of its own on the same file, and leaves that one alone.
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
-export function sqlite(
-  target: string | ({ path: string } & SqliteOptions) | ({ database: SqliteHandle } & SqliteOptions),
-  options: SqliteOptions = {},
-): Store {
-  const settings = typeof target === "string" ? { path: target, ...options } : { ...options, ...target };
-  const prefix = checkPrefix(settings.prefix ?? "escrow_");
-  const place = "database" in settings ? settings.database.name : settings.path;
-  if (typeof place !== "string" || place.trim() === "")
-    throw new EscrowMirrorError(
-      "invalid-configuration",
-      'sqlite() needs a path: sqlite("escrow.db"), or ":memory:" for tests',
-    );
+export function sqlite(target: string | SqliteTarget): Store {
+  const settings = parseTarget(typeof target === "string" ? { path: target } : target);
+  const place = settings.path ?? settings.database?.name ?? "";
   return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
-    const open = "database" in settings ? reopen(settings.database) : await openerOf(place);
-    return buildStore(open, place, prefix, settings.busyTimeoutMs ?? 800);
+    const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
+    return buildStore(open, place, settings.prefix, settings.busyTimeoutMs);
   });
 }
+
+export type SqliteTarget = ({ readonly path: string } | { readonly database: SqliteHandle }) & SqliteOptions;
+
+function parseTarget(target: SqliteTarget) {
+  const parsed = schema.safeParse(target);
+  if (parsed.success) return parsed.data;
+  throw new EscrowMirrorError("invalid-configuration", `sqlite: ${explainIssues(parsed.error)}`);
+}
+
+const path = z.string().regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests');
+const isHandle = (value: unknown): boolean =>
+  typeof (value as Partial<SqliteHandle> | null)?.prepare === "function";
+
+const schema = z
+  .strictObject({
+    path: path.optional(),
+    database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9_]{0,40}$/, "expected letters, digits and _ only, at most 40")
+      .default("escrow_"),
+    busyTimeoutMs: z.int().min(0).default(800),
+  })
+  .refine((target) => (target.path === undefined) !== (target.database === undefined), {
+    message: 'expected a path or a database: sqlite("escrow.db"), sqlite({ path }) or sqlite({ database })',
+  });
 
 interface Opener {
   (readonly: boolean): SqliteHandle;
@@ -99,14 +118,21 @@ function configure(handle: SqliteHandle): void {
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  return (readonly) => new Database(path, { timeout: readonly ? 1000 : 0, readonly });
+  return (readonly) => new Database(path, connectionOptions(readonly));
 }
 
 /** Connections of our own beside the host's, made by its own copy of the driver. */
 function reopen(database: SqliteHandle): Opener {
   if (database.memory) return Object.assign(() => database, { lent: true as const });
   const Database = database.constructor as new (path: string, options: object) => SqliteHandle;
-  return (readonly) => new Database(database.name, { timeout: readonly ? 1000 : 0, readonly });
+  return (readonly) => new Database(database.name, connectionOptions(readonly));
+}
+
+/** In WAL mode a read waits only while another process recovers the log: SQLite's own, blocking time-out will do. */
+const readBusyTimeoutMs = 1000;
+
+function connectionOptions(readonly: boolean) {
+  return { readonly, timeout: readonly ? readBusyTimeoutMs : 0 };
 }
 
 async function loadDriver() {
@@ -117,10 +143,4 @@ async function loadDriver() {
       "sqlite() needs the package better-sqlite3, which can't be loaded: npm install better-sqlite3";
     throw new EscrowMirrorError("missing-peer", message, { cause });
   }
-}
-
-function checkPrefix(prefix: string): string {
-  if (/^[A-Za-z0-9_]{0,40}$/.test(prefix)) return prefix;
-  const message = `prefix ${JSON.stringify(prefix)} is not a table prefix: letters, digits and _ only, at most 40`;
-  throw new EscrowMirrorError("invalid-configuration", message);
 }

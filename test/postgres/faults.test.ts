@@ -1,0 +1,168 @@
+/** What a failing server does to those who receive: 503 and a later 200, never a lost delivery or an ended process. */
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
+import { postgres, type PostgresTarget } from "../../src/store/postgres-store.ts";
+import { delivery, secret } from "../support/delivery.ts";
+import { openMirror } from "../support/mirror.ts";
+import { createServerOfOurs, type PostgresServer } from "../support/postgres-server.ts";
+import { freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";
+
+const isSoak = process.env["SOAK"] === "1";
+const count = isSoak ? 5_000 : 500;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await createServerOfOurs();
+});
+afterAll(() => server.remove());
+
+const event = (index: number) =>
+  delivery(
+    "contract.created",
+    { id: `e-${index}`, seconds: index, contractId: `CNT-${index % 50}` },
+    { webhookId: `wh-${index}` },
+  );
+
+/** Brings every delivery until it is answered 200, many at a time; what was answered, by status and outcome. */
+async function bringAll(mirror: Mirror, onAnswer: () => void = () => {}): Promise<Map<string, number>> {
+  const answers = new Map<string, number>();
+  const queue = Array.from({ length: count }, (_, index) => index);
+  const worker = async (): Promise<void> => {
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const { status, outcome } = await mirror.receive(event(next));
+      answers.set(`${status} ${outcome}`, (answers.get(`${status} ${outcome}`) ?? 0) + 1);
+      onAnswer();
+      if (status === 200) continue;
+      queue.unshift(next);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, worker));
+  return answers;
+}
+
+async function checkStored(mirror: Mirror): Promise<void> {
+  const [row] = await mirror.db
+    .selectFrom("deliveries")
+    .select((eb) => [eb.fn.countAll<number>().as("rows"), eb.fn.sum<number>("attempts").as("attempts")])
+    .execute();
+  expect(row?.rows).toBe(count);
+  expect((await mirror.contracts.count()).total).toBe(Math.min(50, count));
+}
+
+const kinds: readonly (readonly [string, () => PostgresTarget])[] = [
+  ["a connection string", () => ({ connectionString: server.url })],
+  ["the app's pool", () => ({ pool: openPool(server.url) })],
+];
+
+describe.each(kinds)("with %s", (_, target) => {
+  it("backends terminated at random lose nothing and end no process", { timeout: 120_000 }, async () => {
+    const mirror = await openMirror({ store: postgres({ ...target(), schema: freshSchema() }) });
+    let answered = 0;
+    const kill =
+      "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = 'postgres'";
+    const kills: Promise<unknown>[] = [];
+    const answers = await bringAll(mirror, () => {
+      if (++answered % 60 === 0) kills.push(run(kill, server.url).catch(() => undefined));
+    });
+    await Promise.all(kills);
+    expect([...answers.keys()].filter((each) => !/^(200 |503 failed)/.test(each))).toEqual([]);
+    await checkStored(mirror);
+    expect((await mirror.health()).ok).toBe(true);
+  });
+
+  it(
+    "a restart of the server under load loses nothing, and health says what happens",
+    { timeout: 120_000 },
+    async () => {
+      const mirror = await openMirror({ store: postgres({ ...target(), schema: freshSchema() }) });
+      let answered = 0;
+      let restarted: Promise<boolean> | undefined;
+      const restart = async (): Promise<boolean> => {
+        await server.stop();
+        const { ok } = await mirror.health();
+        await server.start();
+        return ok;
+      };
+      await bringAll(mirror, () => {
+        if (++answered === Math.round(count / 3)) restarted = restart();
+      });
+      expect(await restarted).toBe(false);
+      await checkStored(mirror);
+      expect((await mirror.health()).ok).toBe(true);
+    },
+  );
+});
+
+describe("a server that hangs", () => {
+  it("is given up at the deadline, and its connection with it", async () => {
+    const proxy = await openProxy(postgresUrl);
+    const mirror = await openMirror({
+      store: postgres({ connectionString: proxy.url, schema: freshSchema(), deadlineMs: 1000 }),
+    });
+    expect((await mirror.receive(event(1))).status).toBe(200);
+    proxy.hang();
+    expect(await mirror.receive(event(2))).toMatchObject({ status: 503, reason: "store-unavailable" });
+    proxy.goOn();
+    let comesAgain = 10;
+    while ((await mirror.receive(event(2))).status !== 200) expect(--comesAgain).toBeGreaterThan(0);
+    await mirror.close();
+    await proxy.close();
+  });
+});
+
+describe("a database that can't be written", () => {
+  it("is not healthy, and answers 503", async () => {
+    const schema = freshSchema();
+    await (await openMirror({ store: postgres({ connectionString: postgresUrl, schema }) })).close();
+    const url = new URL(postgresUrl);
+    url.searchParams.set("options", "-c default_transaction_read_only=on");
+    const mirror = await openMirror({
+      store: postgres({ connectionString: url.href, schema }),
+      migrate: "check",
+    }).catch((error: unknown) => error);
+    expect(mirror).toMatchObject({ code: "store-unavailable" });
+  });
+
+  it("that is not there is told of without its password", async () => {
+    const store = postgres({ connectionString: "postgres://someone:hush-hush@127.0.0.1:1/none" });
+    const opening = createMirror({ store, webhook: { secrets: secret } });
+    await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(opening).rejects.not.toThrow(/hush/);
+    expect(store.description).not.toContain("hush");
+  });
+});
+
+interface Proxy {
+  readonly url: string;
+  /** From now on nothing that is sent comes through. */
+  hang(): void;
+  goOn(): void;
+  close(): Promise<void>;
+}
+
+async function openProxy(target: string): Promise<Proxy> {
+  const { connect } = await import("node:net");
+  const { hostname, port } = new URL(target);
+  let hanging = false;
+  const proxy: Server = createServer((socket) => {
+    const upstream = connect(Number(port), hostname);
+    socket.on("data", (bytes) => hanging || upstream.write(bytes));
+    upstream.on("data", (bytes) => hanging || socket.write(bytes));
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const)
+      one.on("error", () => other.destroy()).on("close", () => other.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = new URL(target);
+  url.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    hang: () => (hanging = true),
+    goOn: () => (hanging = false),
+    close: () => new Promise((resolve) => proxy.close(() => resolve())),
+  };
+}
