@@ -2,6 +2,8 @@
 /** The command `escrow-mirror`. Each of its commands is one file in `cli/`. */
 import { Command } from "commander";
 
+import { copyCommand } from "./cli/copy.ts";
+import { migrateCommand } from "./cli/migrate.ts";
 import { sandboxCommand } from "./cli/sandbox.ts";
 import { signatureCommand } from "./cli/signature.ts";
 
@@ -9,6 +11,8 @@ const program = new Command("escrow-mirror")
   .description("Tools around the mirror of an escrow service.")
   .showHelpAfterError("(--help shows how to use it)")
   .addCommand(sandboxCommand())
-  .addCommand(signatureCommand());
+  .addCommand(signatureCommand())
+  .addCommand(migrateCommand())
+  .addCommand(copyCommand());
 
 await program.parseAsync();

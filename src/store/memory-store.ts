@@ -189,12 +189,11 @@ function collides(table: TableName, taken: Row, row: Row): boolean {
 function holds<R>(row: Row, condition: Condition<R>): boolean {
   const value = row[condition.field] as string | number | null;
   if (condition.op === "null") return value === null;
+  if (condition.op === "in") return condition.value.includes(value);
   if (value === null) return false;
   switch (condition.op) {
     case "not-null":
       return true;
-    case "in":
-      return condition.value.includes(value);
     case "=":
       return value === condition.value;
     case "<":

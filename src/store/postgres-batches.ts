@@ -1,12 +1,11 @@
-import { emptyState } from "../domain/records.ts";
 import type { Batches } from "./batches.ts";
 import { columnOf, decodeRows, decodeValue, encodeRow, encodeValue, type SqlValue } from "./codec.ts";
 import { toArray } from "./postgres-array.ts";
-import { arrayTypeOf, identityOf, neverChanged, type ArrayStatements } from "./postgres-statements.ts";
+import { arrayTypeOf, identityOf, type ArrayStatements } from "./postgres-statements.ts";
 import type { Session } from "./session.ts";
 import type { RowStatement } from "./statements.ts";
 import type { FieldOf, NewRow } from "./store.ts";
-import { tables, type ContractRow, type TableName, type Tables } from "./tables.ts";
+import { tables, type TableName, type Tables } from "./tables.ts";
 
 /**
  * Batches for a database of many writers, each batch one statement. Rows and locks are taken in one order, so that two
@@ -44,8 +43,11 @@ export function createArrayBatches(session: Session, statements: ArrayStatements
 
     async claimContracts(contractIds) {
       const ids = [...new Set(contractIds)].sort();
-      const inserted = await batches.insert("contracts", ids.map(blankContract));
-      for (const [index, id] of ids.entries()) if (inserted[index] === true) blank.add(id);
+      if (ids.length === 0) return [];
+      const { sql } = statements.insertBlank();
+      const { type } = columnOf("contracts", "contractId");
+      for (const [id] of await session.all(sql, [toValues("contracts", "contractId", ids)]))
+        blank.add(String(decodeValue(type, id)));
       const rows = await batches.claim("contracts", "contractId", ids);
       return rows.filter(({ contractId }) => !blank.has(contractId));
     },
@@ -142,9 +144,4 @@ function toSorted<Name extends TableName>(table: Name, rows: readonly NewRow<Nam
 
 function valueOf(row: object, field: string): unknown {
   return (row as Record<string, unknown>)[field] ?? null;
-}
-
-/** A row that only holds its contract's place until the commit: it never changed. */
-function blankContract(contractId: string): ContractRow {
-  return { ...emptyState(contractId).contract, changedAt: neverChanged };
 }

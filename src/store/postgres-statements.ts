@@ -27,6 +27,7 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       .expression(sql`select * from ${unnest(written(table))}`);
 
   return {
+    insertBlank,
     removeBlank,
 
     insert: (table: TableName): RowStatement =>
@@ -80,6 +81,27 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       }),
   };
 
+  /** Rows that hold the places of contracts until the commit; what is in them is never read. */
+  function insertBlank(): RowStatement {
+    return kept("insert blank", () => {
+      const constant = Object.entries(blankContract).map(([field, value]) => ({
+        name: columnOf("contracts", field).name,
+        value: sql.lit(value),
+      }));
+      return rowStatement(
+        "contracts",
+        kysely
+          .insertInto(named("contracts"))
+          .columns(["contract_id", ...constant.map(({ name }) => name)])
+          .expression(
+            sql`select id, ${sql.join(constant.map(({ value }) => value))} from unnest(${array("contractId", "text")}) as id`,
+          )
+          .onConflict((conflict) => conflict.doNothing())
+          .returning("contract_id"),
+      );
+    });
+  }
+
   function removeBlank(): RowStatement {
     const { name } = columnOf("contracts", "changedAt");
     return kept("remove blank", () =>
@@ -103,7 +125,18 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
 }
 
 /** When a contract's row was last changed that only holds its place until the commit. */
-export const neverChanged = "";
+const neverChanged = "";
+
+/** What such a row must have. */
+const blankContract = {
+  statusKey: "",
+  statusDerived: 0,
+  currency: "",
+  lastKey: "",
+  transitionCount: 0,
+  anomalyCount: 0,
+  changedAt: neverChanged,
+};
 
 /** What tells the rows of one batch apart: an insert says by it which went in. */
 export function identityOf(table: TableName): readonly Column[] {

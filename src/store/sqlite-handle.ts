@@ -91,7 +91,8 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_FULL: "the disk is full; make room",
   SQLITE_NOTADB: "the file is not an SQLite database; check the path",
   SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
-  SQLITE_CANTOPEN: "the file can't be opened; check that its folder exists and that this process may write there",
+  SQLITE_CANTOPEN:
+    "the file can't be opened; check that its folder exists and that this process may write there",
   SQLITE_READONLY: "the file can't be written; check its owner and its permissions",
   SQLITE_PERM: "the file can't be used; check its owner and its permissions",
   SQLITE_IOERR: "reading or writing the file failed; check the disk",

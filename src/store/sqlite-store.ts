@@ -29,8 +29,8 @@ export interface SqliteOptions {
  *   connections of its own on the same file, and leaves that one alone.
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
-export function sqlite(target: string | SqliteTarget): Store {
-  const settings = parseTarget(typeof target === "string" ? { path: target } : target);
+export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {}): Store {
+  const settings = parseTarget({ ...(typeof target === "string" ? { path: target } : target), ...options });
   const place = settings.path ?? settings.database?.name ?? "";
   return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
     const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
@@ -46,13 +46,13 @@ function parseTarget(target: SqliteTarget) {
   throw new EscrowMirrorError("invalid-configuration", `sqlite: ${explainIssues(parsed.error)}`);
 }
 
-const path = z.string().regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests');
+const somePath = z.string().regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests');
 const isHandle = (value: unknown): boolean =>
   typeof (value as Partial<SqliteHandle> | null)?.prepare === "function";
 
 const schema = z
   .strictObject({
-    path: path.optional(),
+    path: somePath.optional(),
     database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
     prefix: z
       .string()

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import { columnOf, columnsOf, encodeValue, type Column, type SqlValue } from "./codec.ts";
 import type { Condition, Query } from "./store.ts";
 import { namesIn, type TablePlace } from "./dialect.ts";
@@ -80,7 +80,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
-      for (const condition of query.where ?? []) builder = builder.where(...toWhere(table, condition));
+      for (const condition of query.where ?? []) builder = builder.where(toWhere(table, condition));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
       return bound(query.limit === undefined ? builder : builder.limit(query.limit));
@@ -93,7 +93,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
     ): BoundStatement => {
       const { name } = columnOf(table, field);
       let builder = kysely.selectFrom(named(table));
-      for (const condition of where) builder = builder.where(...toWhere(table, condition));
+      for (const condition of where) builder = builder.where(toWhere(table, condition));
       return bound(builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name));
     },
 
@@ -102,7 +102,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
       where: readonly Condition<Tables[Name]>[],
     ): BoundStatement => {
       let builder = kysely.deleteFrom(named(table));
-      for (const condition of where) builder = builder.where(...toWhere(table, condition));
+      for (const condition of where) builder = builder.where(toWhere(table, condition));
       return bound(builder);
     },
   };
@@ -135,33 +135,34 @@ function bound(builder: Compilable): BoundStatement {
   return { sql, values: parameters as SqlValue[] };
 }
 
-type Where = [
-  column: string,
-  operator: "=" | "<" | "<=" | ">" | ">=" | "in" | "is" | "is not",
-  value: unknown,
-];
+type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>;
 
 function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
   const { name, type } = columnOf(table, condition.field);
   switch (condition.op) {
     case "null":
-      return [name, "is", null];
+      return (eb) => eb(name, "is", null);
     case "not-null":
-      return [name, "is not", null];
+      return (eb) => eb(name, "is not", null);
     case "in":
-      // An empty list is no SQL on every database; nothing is in a list of null.
-      return [
+      return toIn(
         name,
-        "in",
-        condition.value.length === 0 ? [null] : condition.value.map((each) => encodeValue(type, each)),
-      ];
+        condition.value.map((each) => encodeValue(type, each)),
+      );
     case "=":
     case "<":
     case "<=":
     case ">":
     case ">=":
-      return [name, condition.op, encodeValue(type, condition.value)];
+      return (eb) => eb(name, condition.op, encodeValue(type, condition.value));
   }
+}
+
+/** SQL's own `in` never finds a null, and an empty list is no SQL on every database. */
+function toIn(name: string, values: readonly SqlValue[]): Where {
+  const some = values.filter((value) => value !== null);
+  const isOne: Where = (eb) => eb(name, "in", some.length === 0 ? [null] : some);
+  return values.includes(null) ? (eb) => eb.or([isOne(eb), eb(name, "is", null)]) : isOne;
 }
 
 /** Each column with its own field's name as the value. The database numbers the rows itself. */

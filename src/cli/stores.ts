@@ -1,0 +1,47 @@
+import process from "node:process";
+import { systemClock } from "../shared/clock.ts";
+import { postgres } from "../store/postgres-store.ts";
+import { sqlite } from "../store/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+import { loadSecrets } from "./secrets.ts";
+
+export interface StoreFlags {
+  readonly schema?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly secretsFile?: string | undefined;
+}
+
+export const storeHelp = `
+A Postgres address may hold a password, which others on this machine see on a command line. Leave the option out and
+set DATABASE_URL in the environment or in --secrets-file, or leave only the password out and set PGPASSWORD.`;
+
+/** Opens the store at an address, its tables made ready. Messages never hold the address's password. */
+export async function openStore(address: string | undefined, flags: StoreFlags): Promise<Store> {
+  const store = storeAt(address ?? loadSecrets(["DATABASE_URL"], flags.secretsFile).DATABASE_URL, flags);
+  const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  await store.open({ migrate: "auto", logger: silent, clock: systemClock });
+  return store;
+}
+
+function storeAt(address: string | undefined, { schema, prefix }: StoreFlags): Store {
+  const given = {
+    ...(schema === undefined ? {} : { schema }),
+    ...(prefix === undefined ? {} : { prefix }),
+  };
+  if (address === undefined) throw new Error("No database is named: give its address, or set DATABASE_URL.");
+  if (address.startsWith("sqlite:")) return sqlite(address.slice("sqlite:".length), given);
+  if (/^postgres(ql)?:\/\//.test(address)) return postgres({ connectionString: address, ...given });
+  throw new Error("A database's address starts with sqlite: or postgres://");
+}
+
+function ignore(): void {}
+
+/** Says what was wrong in one line: a stack trace helps nobody who mistyped a name. */
+export async function orExplain(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
