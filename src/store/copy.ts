@@ -65,8 +65,7 @@ async function writePage<Name extends TableName>(store: Store, table: Name, page
 async function unkeyedOf<Name extends TableName>(reader: StoreReader, table: Name): Promise<Tables[Name][]> {
   const fields = tables[table].key as readonly FieldOf<Name>[];
   const found: Tables[Name][] = [];
-  for (const field of fields)
-    found.push(...(await reader.find(table, { where: [{ field, op: "null" } as Condition<Tables[Name]>] })));
+  for (const field of fields) found.push(...(await reader.find(table, { where: [{ field, op: "null" }] })));
   return found;
 }
 
@@ -93,7 +92,7 @@ async function readPage<Name extends TableName>(
   if (page.length < pageRows || by === "seq") return page;
   const last = valueOf(page.at(-1) as object, by) as string;
   const rest = await reader.find(table, {
-    where: [{ field: by, op: "=", value: last } as Condition<Tables[Name]>],
+    where: [{ field: by, op: "=", value: last }],
   });
   return [...page.filter((row) => valueOf(row, by) !== last), ...rest];
 }

@@ -1,20 +1,21 @@
 /** Another library that takes webhooks into Postgres, fed with as many customers as it is asked for. */
 import { createRequire } from "node:module";
-import type { StripeSync } from "@supabase/stripe-sync-engine";
+import type { runMigrations, StripeSync } from "@supabase/stripe-sync-engine";
 import { Stripe } from "stripe";
 
-type Engine = Pick<typeof import("@supabase/stripe-sync-engine"), "StripeSync" | "runMigrations">;
+interface Engine {
+  readonly StripeSync: typeof StripeSync;
+  readonly runMigrations: typeof runMigrations;
+}
 
 const webhookSecret = "whsec_bench_stripe";
 const inFlight = 64;
 
 export async function openStripeSync(url: string) {
   // Its ESM build looks for its migrations where they are not.
-  const { StripeSync, runMigrations } = createRequire(import.meta.url)(
-    "@supabase/stripe-sync-engine",
-  ) as Engine;
-  await runMigrations({ databaseUrl: url, schema: "stripe" });
-  const sync = new StripeSync({
+  const engine = createRequire(import.meta.url)("@supabase/stripe-sync-engine") as Engine;
+  await engine.runMigrations({ databaseUrl: url, schema: "stripe" });
+  const sync = new engine.StripeSync({
     poolConfig: { connectionString: url, max: 10 },
     stripeSecretKey: "sk_test_bench",
     stripeWebhookSecret: webhookSecret,

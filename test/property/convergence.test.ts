@@ -13,6 +13,7 @@ import {
   type Arrangement,
   type Schedule,
 } from "../../src/testing/schedule.ts";
+import { postgresStore } from "../support/postgres.ts";
 import { law } from "./law.ts";
 import { openReceiving, type Receiving } from "./receiving.ts";
 import { attemptsByDigest, clearStore, foldedRows, mirroredRows, withinContracts } from "./rows.ts";
@@ -28,13 +29,16 @@ const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-laws-"));
 describe("wild histories", () => {
   let inSqlite: Receiving;
   let inFile: Receiving;
+  let inPostgres: Receiving;
   beforeAll(async () => {
     inSqlite = await openReceiving(sqlite(":memory:"));
     inFile = await openReceiving(sqlite(join(folder, "laws.db")));
+    inPostgres = await openReceiving(postgresStore());
   });
   afterAll(async () => {
     await inSqlite.store.close();
     await inFile.store.close();
+    await inPostgres.store.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -46,6 +50,8 @@ describe("wild histories", () => {
   );
 
   law("the same holds in an SQLite file", 0.02, wild, (arrivals) => checkConvergence(inFile, arrivals));
+
+  law("the same holds in Postgres", 0.01, wild, (arrivals) => checkConvergence(inPostgres, arrivals));
 
   law("a rebuild changes nothing", 0.05, wild, async ([first]) => {
     await clearStore(inSqlite.store);

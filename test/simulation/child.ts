@@ -1,11 +1,11 @@
-/** A receiving process, to be killed: a mirror on the SQLite file that it is given, behind a plain HTTP server. */
+/** A receiving process, to be killed: a mirror on the database that it is given, behind a plain HTTP server. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { openDatabase } from "./database.ts";
 
-const [, , path = "", secret = ""] = process.argv;
-const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
+const [, , place = "", secret = ""] = process.argv;
+const mirror = await createMirror({ store: openDatabase(place), webhook: { secrets: secret } });
 const server = createServer((request, response) => void answer(request, response));
 // A connection that is idle while the tests think stays open.
 server.keepAliveTimeout = 0;

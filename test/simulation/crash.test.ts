@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { freshSchema, postgresUrl } from "../support/postgres.ts";
+import { openDatabase } from "./database.ts";
 import { attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";
 import { simulatedDeliveries, type SimulatedDelivery } from "./deliveries.ts";
 import { buildChild, startReceiver, type Receiver } from "./processes.ts";
@@ -26,13 +27,18 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it(
-  "a killed process loses nothing that it answered 200, and applies nothing twice",
+const databases: readonly (readonly [string, () => string])[] = [
+  ["an SQLite file", () => join(folder, "crash.db")],
+  ["Postgres", () => `${postgresUrl}#${freshSchema()}`],
+];
+
+it.each(databases)(
+  "a killed process on %s loses nothing that it answered 200, and applies nothing twice",
   { timeout: 60_000 + kills * 5_000 },
-  async () => {
+  async (where, place) => {
     const seed = chooseSeed();
     const start = performance.now();
-    const database = join(folder, "crash.db");
+    const database = place();
     const run = createRun(simulatedDeliveries(kills * 3, seed), createRandom(seed));
     for (let kill = 0; kill < kills; kill++) await liveAndDie(run, await startReceiver(child.path, database));
     await finish(run, await startReceiver(child.path, database));
@@ -42,7 +48,12 @@ it(
       "with deliveries in flight": inFlight,
       "deliveries committed but not answered": unanswered,
     };
-    report({ what: "SIGKILL of a receiving process", seed, seconds: secondsSince(start), counts });
+    report({
+      what: `SIGKILL of a receiving process on ${where}`,
+      seed,
+      seconds: secondsSince(start),
+      counts,
+    });
 
     expect(run.faults).toEqual([]);
     await checkStored(run, database);
@@ -130,7 +141,7 @@ async function finish(run: Run, receiver: Receiver): Promise<void> {
 
 /** The file holds each delivery once, counted as often as it can have come, and the rows of a plain fold. */
 async function checkStored(run: Run, database: string): Promise<void> {
-  const store = sqlite(database);
+  const store = openDatabase(database);
   await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
   const attempts = await attemptsByDigest(store);
   const rows = withinContracts(await mirroredRows(store));

@@ -25,7 +25,7 @@ export async function buildChild(): Promise<{ readonly path: string; remove(): v
     outDir: folder,
     outExtension: () => ({ js: ".mjs" }),
     // One file starts fastest; a native module can't be in it.
-    external: ["better-sqlite3"],
+    external: ["better-sqlite3", "pg"],
     noExternal: ["kysely", "lossless-json", "zod"],
     silent: true,
   });

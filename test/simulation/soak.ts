@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secondsSince, tellRan, type Ran } from "./report.ts";
 
-const fullCounts = { CASES: "100000", KILLS: "1000", ROUNDS: "500" };
+const fullCounts = { CASES: "100000", KILLS: "1000", ROUNDS: "500", SOAK: "1" };
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-soak-"));
 const summary = join(folder, "summary.jsonl");
@@ -32,7 +32,10 @@ process.exitCode = failed ? 1 : 0;
 async function runTests(): Promise<number> {
   const vitest = ["vitest", "run", "--config", "test/vitest.config.ts", "--no-file-parallelism"];
   const env = { ...fullCounts, ...process.env, SOAK_SUMMARY: summary };
-  const tests = spawn("npx", [...vitest, "test/property", "test/simulation"], { env, stdio: "inherit" });
+  const tests = spawn("npx", [...vitest, "test/property", "test/simulation", "test/postgres"], {
+    env,
+    stdio: "inherit",
+  });
   const [code] = (await once(tests, "exit")) as [number | null];
   return code ?? 1;
 }
