@@ -11,7 +11,7 @@ import {
 } from "./draft.ts";
 import { familyOf, type EventInput, type FoldInput } from "./input.ts";
 import { contradictsType, movesOf } from "./moves.ts";
-import { groupByTime, nextOfTied } from "./order.ts";
+import { groupByTime, nextOfTied, queueTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
 import { emptyState, type ContractState, type RefundRecord } from "./records.ts";
 import { overlappingRefund, recordRefund, refundPhaseOf } from "./refund.ts";
@@ -52,11 +52,11 @@ export function advance(
   return draft;
 }
 
-function applyTied(draft: Draft, tied: FoldInput[], options: FoldOptions): void {
-  while (tied.length > 0) {
-    const index = tied.length === 1 ? 0 : nextOfTied(draft, tied);
-    for (const input of tied.splice(index, 1)) apply(draft, input, options);
-  }
+function applyTied(draft: Draft, tied: readonly FoldInput[], options: FoldOptions): void {
+  const queue = queueTied(tied);
+  while (queue.length > 0)
+    for (const { input } of queue.splice(queue.length === 1 ? 0 : nextOfTied(draft, queue), 1))
+      apply(draft, input, options);
 }
 
 function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {

@@ -2,7 +2,7 @@ import { standingOf, type Draft } from "./draft.ts";
 import type { FoldInput } from "./input.ts";
 import { contractMachine } from "./contract.ts";
 import { rankOf } from "./machine.ts";
-import { movesOf } from "./moves.ts";
+import { movesOf, type Move } from "./moves.ts";
 import { canonicalStatus } from "./status.ts";
 
 /** The inputs in key order, those of one instant together (semantics §5.1). */
@@ -18,18 +18,20 @@ export function groupByTime(inputs: readonly FoldInput[]): FoldInput[][] {
 }
 
 /**
- * The place in `tied` of the input that goes next (semantics §5.6): the event whose `previousStatus` is where its
- * entity stands now, then the lower rank, then the payload's id, then the digest. The order of equal times hangs on
- * the state, so it is asked anew after each step.
+ * The inputs of one instant, ready to be asked for the next (semantics §5.6): by rank, then the payload's id, then the
+ * digest. What hangs on the state, whether an event follows from where its entity stands, is asked anew after each step.
  */
-export function nextOfTied(draft: Draft, tied: readonly FoldInput[]): number {
-  let best = 0;
-  let bestKey = tieKey(draft, tied[0] as FoldInput);
-  for (let index = 1; index < tied.length; index++) {
-    const key = tieKey(draft, tied[index] as FoldInput);
-    if (compareTies(key, bestKey) < 0) [best, bestKey] = [index, key];
-  }
-  return best;
+export function queueTied(tied: readonly FoldInput[]): Tied[] {
+  return tied.map(toTied).sort(compareTied);
+}
+
+/** The place in the queue of the input that goes next: the first event whose `previousStatus` is where its entity stands. */
+export function nextOfTied(draft: Draft, queue: readonly Tied[]): number {
+  const following = queue.findIndex(
+    ({ move }) =>
+      move !== undefined && move.prev !== null && move.prev === standingOf(draft, move.milestoneId).status,
+  );
+  return Math.max(following, 0);
 }
 
 export function compareText(a: string, b: string): number {
@@ -37,32 +39,27 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-interface TieKey {
-  readonly follows: boolean;
+/** An input with what it is ordered by among those of its instant. */
+export interface Tied {
+  readonly input: FoldInput;
+  readonly move: Move | undefined;
   readonly rank: number;
   readonly payloadId: string;
-  readonly digest: string;
 }
 
-function tieKey(draft: Draft, input: FoldInput): TieKey {
+function toTied(input: FoldInput): Tied {
   if (input.kind === "snapshot") {
     const { status } = input.facts;
     const rank =
       status === null ? Infinity : rankOf(contractMachine, canonicalStatus(contractMachine, status));
-    return { follows: false, rank, payloadId: "", digest: input.digest };
+    return { input, move: undefined, rank, payloadId: "" };
   }
   const move = movesOf(input.facts)[0];
-  const standing = move && standingOf(draft, move.milestoneId).status;
-  return {
-    follows: move !== undefined && move.prev !== null && move.prev === standing,
-    rank: move === undefined ? Infinity : rankOf(move.machine, move.next),
-    payloadId: input.facts.payloadId ?? "",
-    digest: input.digest,
-  };
+  const rank = move === undefined ? Infinity : rankOf(move.machine, move.next);
+  return { input, move, rank, payloadId: input.facts.payloadId ?? "" };
 }
 
-function compareTies(a: TieKey, b: TieKey): number {
-  if (a.follows !== b.follows) return a.follows ? -1 : 1;
+function compareTied(a: Tied, b: Tied): number {
   if (a.rank !== b.rank) return a.rank - b.rank;
-  return compareText(a.payloadId, b.payloadId) || compareText(a.digest, b.digest);
+  return compareText(a.payloadId, b.payloadId) || compareText(a.input.digest, b.input.digest);
 }

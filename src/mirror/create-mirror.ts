@@ -79,14 +79,17 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const { store, migrate, logger, clock, webhook, folding } = settings;
   // What can be wrong with the options is said before anything is opened.
   const verifier = createVerifier({ ...webhook, scheme: webhook.signature });
-  const secrets = await openSecrets(webhook.secrets, verifier.scheme, clock);
+  const notify = createNotify(logger);
+  const secrets = await openSecrets(webhook.secrets, verifier.scheme, clock, (error) =>
+    notify.secretsFault(error),
+  );
   await store.open({ migrate, logger, clock });
   const proof = createSecretProof(store, clock, webhook.rotating);
   const receiver = createReceiver({
     store,
     proof,
     verify: createVerify({ verifier, secrets, proof, clock, logger }),
-    notify: createNotify(logger),
+    notify,
     clock,
     folding,
     intake: settings.intake,

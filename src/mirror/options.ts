@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { FoldOptions } from "../domain/fold.ts";
+import type { IntakeLimits } from "../receiver/intake.ts";
+import { explainIssues } from "../shared/explain-issues.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { silentLogger, unfailing, type Logger } from "../shared/logger.ts";
@@ -13,7 +16,8 @@ export interface MirrorOptions {
   /** `auto` (default) makes and migrates the tables; `check` refuses to start on another schema version. */
   readonly migrate?: "auto" | "check" | undefined;
   readonly webhook: WebhookOptions;
-  readonly fold?: { readonly skewMs?: number | undefined } | undefined;
+  /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
+  readonly fold?: Partial<FoldOptions> | undefined;
   readonly intake?: IntakeOptions | undefined;
   /** pino's or the console's shape. Default: silent. Never sees a secret, a signature or a payload. */
   readonly logger?: Logger | undefined;
@@ -53,8 +57,8 @@ export interface MirrorSettings {
   readonly store: Store;
   readonly migrate: "auto" | "check";
   readonly webhook: WebhookOptions & { readonly maxBodyBytes: number; readonly rotating: boolean };
-  readonly folding: { readonly skewMs: number };
-  readonly intake: { readonly itemsMax: number; readonly bytesMax: number; readonly batchMax: number };
+  readonly folding: FoldOptions;
+  readonly intake: IntakeLimits;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -62,11 +66,8 @@ export interface MirrorSettings {
 /** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
 export function parseOptions(options: MirrorOptions): MirrorSettings {
   const parsed = schema.safeParse(options);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const place = issue?.path.join(".") || "options";
-    throw new EscrowMirrorError("invalid-configuration", `createMirror: ${place}: ${issue?.message}`);
-  }
+  if (!parsed.success)
+    throw new EscrowMirrorError("invalid-configuration", `createMirror: ${explainIssues(parsed.error)}`);
   const { migrate, webhook, fold, intake } = parsed.data;
   return {
     store: options.store,
@@ -88,29 +89,33 @@ const isLogger = (value: unknown): boolean =>
     (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
   );
 
-const schema = z.strictObject({
-  store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
-  migrate: z.enum(["auto", "check"]).default("auto"),
-  webhook: z.strictObject({
-    secrets: z.custom((value) => value !== undefined, {
-      message: "is missing: pass the signing secret, for example process.env.ESCROW_WEBHOOK_SECRET",
+const schema = z
+  .strictObject({
+    store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
+    migrate: z.enum(["auto", "check"]).default("auto"),
+    webhook: z.strictObject({
+      // These are read, and refused with advice, by the signature layer.
+      secrets: z.unknown().optional(),
+      signature: z.unknown().optional(),
+      headerPrefix: z.unknown().optional(),
+      maxBodyBytes: positive.default(1_048_576),
+      toleranceMs: z.unknown().optional(),
+      rotating: z.boolean().default(false),
     }),
-    signature: z.unknown().optional(),
-    headerPrefix: z.unknown().optional(),
-    maxBodyBytes: positive.default(1_048_576),
-    toleranceMs: z.unknown().optional(),
-    rotating: z.boolean().default(false),
-  }),
-  fold: z.strictObject({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
-  intake: z
-    .strictObject({
-      itemsMax: positive.default(10_000),
-      bytesMax: positive.default(67_108_864),
-      batchMax: positive.default(256),
-    })
-    .prefault({}),
-  logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
-  clock: z
-    .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
-    .optional(),
-});
+    fold: z.strictObject({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
+    intake: z
+      .strictObject({
+        itemsMax: positive.default(10_000),
+        bytesMax: positive.default(67_108_864),
+        batchMax: positive.default(256),
+      })
+      .prefault({}),
+    logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
+    clock: z
+      .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
+      .optional(),
+  })
+  .refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, {
+    path: ["intake", "bytesMax"],
+    message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
+  });

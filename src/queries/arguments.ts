@@ -1,6 +1,7 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { canonicalId } from "../shared/ids.ts";
+import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
 
 /** An id as it is stored: a GUID in any case or braces is one id. */
 export function idOf(id: string): string {
@@ -9,9 +10,12 @@ export function idOf(id: string): string {
   return canonicalId(id) ?? id;
 }
 
-/** One of our own times as it is stored. */
+/** One of our own times as it is stored. @throws EscrowMirrorError `invalid-argument` */
 export function timeOf(time: string | Date, name: string): string {
-  const ms = typeof time === "string" ? Date.parse(time) : time.getTime();
+  const ms = time instanceof Date ? time.getTime() : orderKeyToMs(parseWireTime(time)?.orderKey ?? "");
   if (Number.isFinite(ms)) return toIsoTime(ms);
-  throw new EscrowMirrorError("invalid-argument", `${name} is no time: pass ISO 8601 with a zone, or a Date`);
+  throw new EscrowMirrorError(
+    "invalid-argument",
+    `${name} is no time: pass ISO 8601 text (UTC, or with its offset) or a Date`,
+  );
 }

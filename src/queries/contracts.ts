@@ -73,8 +73,12 @@ function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
 
 function toStatusCondition(status: string | readonly string[]): Condition<ContractRow> {
   const names = typeof status === "string" ? [status] : status;
-  if (names.length === 1 && names[0] === "unknown") return { field: "status", op: "null" };
-  return { field: "status", op: "in", value: names.map((name) => canonicalStatus(contractMachine, name)) };
+  return { field: "status", op: "in", value: names.map(toStoredStatus) };
+}
+
+/** A contract whose status nothing has told yet has none in the store. */
+function toStoredStatus(name: string): string | null {
+  return name.toLowerCase() === "unknown" ? null : canonicalStatus(contractMachine, name);
 }
 
 async function withChildren(
@@ -84,7 +88,7 @@ async function withChildren(
   if (contracts.length === 0) return [];
   const ids = contracts.map(({ contractId }) => contractId);
   const where = [{ field: "contractId", op: "in", value: ids }] as const;
-  const milestones = groupByContract(await reader.find("milestones", { where }));
+  const milestones = groupByContract(await reader.find("milestones", { where, orderBy: ["milestoneId"] }));
   const refunds = groupByContract(await reader.find("refunds", { where, orderBy: ["refundId"] }));
   return contracts.map((contract) =>
     toContract(contract, milestones.get(contract.contractId) ?? [], refunds.get(contract.contractId) ?? []),

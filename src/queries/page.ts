@@ -24,7 +24,7 @@ export function checkLimit(limit: number = pageLimitDefault): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= pageLimitMax) return limit;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `limit is ${limit}: a whole number from 1 to ${pageLimitMax}`,
+    `limit is ${JSON.stringify(limit)}: a whole number from 1 to ${pageLimitMax} is expected`,
   );
 }
 

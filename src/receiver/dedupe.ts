@@ -3,9 +3,9 @@
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
 import { compareText } from "../domain/order.ts";
-import type { EventFacts } from "../events/event.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
+import { adopt, heavyFields, isSameSubject } from "./adopt.ts";
 import {
   isDelivery,
   type Arrival,
@@ -55,9 +55,34 @@ async function meetAll(
   for (const arrival of arrivals) again.get(arrival.digest)?.arrivals.push(arrival);
   await countAttempts(tx, [...again.values()]);
   const verdicts: [DeliveryArrival, Verdict][] = [];
-  for (const arrival of arrivals)
-    verdicts.push([arrival, again.has(arrival.digest) ? duplicateOf(arrival) : await meetKnown(tx, arrival)]);
+  for (const arrival of arrivals) {
+    const same = again.get(arrival.digest)?.row;
+    const verdict = same === undefined ? await meetKnown(tx, arrival) : await meetSame(tx, same, arrival);
+    verdicts.push([arrival, verdict]);
+  }
   return verdicts;
+}
+
+/** What hung on a header that nobody signed, or on the hour of arrival, and not on the signed body. */
+const passingReasons: ReadonlySet<string | null> = new Set([
+  "unknown-encoding",
+  "corrupt-encoding",
+  "inflated-too-large",
+  "outside-tolerance",
+]);
+
+/**
+ * The same body again. It is a duplicate, unless it was set aside for no fault of its own and can be applied now: else a
+ * proxy's wrong header would take an event away for good.
+ */
+async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
+  const { facts, reason } = arrival.reading;
+  if (facts === null || reason !== null || row.outcome !== "quarantined" || !passingReasons.has(row.reason))
+    return duplicateOf(arrival);
+  const [current] = await tx.claim("deliveries", "digest", [row.digest], heavyFields);
+  if (current?.outcome !== "quarantined") return duplicateOf(arrival);
+  const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
+  return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
 }
 
 /** Of API answers that say the same at the same second one is taken in. */
@@ -135,9 +160,6 @@ function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
   return { outcome: "duplicate", webhookId };
 }
 
-/** What telling two deliveries apart does not need. */
-const heavyFields = ["body", "headers", "facts"] as const;
-
 /**
  * A delivery that met a taken key: the same content again (kept beside another only a moment ago, in this very batch),
  * other content under the same ids, or a contradiction.
@@ -171,16 +193,6 @@ async function findClaimants(tx: StoreTransaction, arrival: DeliveryArrival): Pr
   return [...byId, ...byPayload];
 }
 
-/** The subject of an event is its type, contract and milestone: what an unsigned header can't change (semantics §4). */
-export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boolean {
-  return (
-    facts !== null &&
-    row.event === facts.event &&
-    row.contractId === (facts.contractId || null) &&
-    row.milestoneId === facts.milestoneId
-  );
-}
-
 /** A delivery that is stored, and the times that it came again. */
 interface Again {
   readonly row: DeliveryRow;
@@ -203,7 +215,10 @@ async function keepBeside(
   kind: "payload-changed" | "webhook-id-conflict" | "payload-id-conflict",
   known: DeliveryRow | undefined,
 ): Promise<void> {
-  await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
+  const [kept] = await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
+  // Never a 2xx for what is not stored.
+  if (kept !== true)
+    throw new Error(`delivery ${ownId(arrival)} can't be kept beside another: its row id is taken`);
   const { facts } = arrival.reading;
   const detail = `${ownId(arrival)} came with ids of ${known?.id ?? "another delivery"}`;
   const place = { ...facts, webhookId: arrival.webhookId };

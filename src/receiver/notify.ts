@@ -13,6 +13,8 @@ export interface Notify {
   /** Gives the verdict back, so that refusing and telling of it are one expression. */
   refused(step: Step, verdict: Verdict): Verdict;
   fault(step: Step, error: unknown): void;
+  /** `webhook.secrets()` failed: those at hand stay. */
+  secretsFault(error: unknown): void;
 }
 
 export function createNotify(logger: Logger): Notify {
@@ -35,6 +37,11 @@ export function createNotify(logger: Logger): Notify {
       const known = isEscrowMirrorError(error);
       const fields = { step, code: known ? error.code : "internal-error", error: nameOfError(error) };
       logger.error(fields, known ? error.message : "a step failed");
+    },
+    secretsFault(error) {
+      // What an integrator's function throws may quote what it read.
+      const cause = isEscrowMirrorError(error) ? error.message : nameOfError(error);
+      logger.error({ step: "verify", error: cause }, "webhook.secrets() failed; the old ones stay");
     },
   };
 }

@@ -23,7 +23,7 @@ export function parseDelivery(
   const reading = read(request, verified, options);
   return {
     kind: "delivery",
-    webhookId: headerId(request.headers, options) ?? reading.facts?.payloadId ?? `sha256:${digest}`,
+    webhookId: headerId(request.headers, options) ?? payloadIdOf(reading) ?? `sha256:${digest}`,
     digest,
     body: request.body,
     headers: storedHeaders(request.headers, options),
@@ -32,6 +32,12 @@ export function parseDelivery(
     receivedAt,
     reading,
   };
+}
+
+/** In a spelling that no row id of our own has. */
+function payloadIdOf({ facts }: Reading): string | undefined {
+  const id = facts?.payloadId ?? undefined;
+  return id?.startsWith("sha256:") ? `id:${id}` : id;
 }
 
 function read(request: Request, verified: Verified, { bodyBytesMax }: ParseOptions): Reading {

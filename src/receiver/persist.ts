@@ -83,9 +83,22 @@ async function removeGone(tx: StoreTransaction, { before, after }: ContractChang
     await tx.remove("transitions", [contract, { field: "position", op: ">", value: transitionCount }]);
   if (anomalyCount < before.contract.anomalyCount)
     await tx.remove("anomalies", [contract, { field: "position", op: ">", value: anomalyCount }]);
-  const gone = [...before.milestones.keys()].filter((id) => !after.milestones.has(id));
-  if (gone.length > 0)
-    await tx.remove("milestones", [contract, { field: "milestoneId", op: "in", value: gone }]);
+  const milestones = gone(before.milestones, after.milestones);
+  if (milestones.length > 0)
+    await tx.remove("milestones", [contract, { field: "milestoneId", op: "in", value: milestones }]);
+  const refunds = gone(before.refunds, after.refunds);
+  if (refunds.length > 0)
+    await tx.remove("refunds", [contract, { field: "refundId", op: "in", value: refunds }]);
+  const payments = gone(before.payments, after.payments);
+  if (payments.length > 0)
+    await tx.remove("payments", [contract, { field: "paymentKey", op: "in", value: payments }]);
+  const disputes = gone(before.disputes, after.disputes);
+  if (disputes.length > 0)
+    await tx.remove("disputes", [contract, { field: "disputeKey", op: "in", value: disputes }]);
+}
+
+function gone<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): string[] {
+  return [...before.keys()].filter((key) => !after.has(key));
 }
 
 /** One refund id on two contracts is the service's mistake or ours: each of the two is flagged, once (semantics §6). */

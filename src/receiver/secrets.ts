@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../shared/clock.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
+import { settle } from "../shared/result.ts";
 import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 
@@ -9,43 +12,67 @@ export type SecretsSource = SecretsOption | (() => SecretsOption | Promise<Secre
 export interface LiveSecrets {
   /** Those in use now. */
   current(): readonly PreparedSecret[];
-  /** Asks the source again, at most every `reloadEveryMs`; resolves with whether the secrets are others now. */
-  reload(): Promise<boolean>;
+  /**
+   * Asks the source again, at most every `reloadEveryMs`. `unknown`: it may not be asked yet, failed or did not answer, so
+   * that a secret that we don't have may be there.
+   */
+  reload(): Promise<"changed" | "unchanged" | "unknown">;
 }
 
 const reloadEveryMs = 5000;
+const sourceTimeoutMs = 3000;
 
 /** @throws EscrowMirrorError `invalid-configuration` for a secret that can't be one */
 export async function openSecrets(
   source: SecretsSource,
   scheme: ResolvedScheme,
   clock: Clock,
+  onFault: (error: unknown) => void,
 ): Promise<LiveSecrets> {
-  const read = async (): Promise<PreparedSecret[]> => {
-    const option = typeof source === "function" ? await source() : source;
-    return prepareSecrets(option, scheme);
-  };
+  const read = async (): Promise<PreparedSecret[]> =>
+    prepareSecrets(typeof source === "function" ? await inTime(source()) : source, scheme);
   let secrets = await read();
   const mayReload = createRateLimit({ everyMs: reloadEveryMs });
-  mayReload(clock.now());
-  let reading: Promise<boolean> | undefined;
+  let reading: ReturnType<LiveSecrets["reload"]> | undefined;
 
-  const readAgain = async (): Promise<boolean> => {
+  const readAgain = async (): ReturnType<LiveSecrets["reload"]> => {
     const before = fingerprints(secrets);
-    secrets = await read();
-    return fingerprints(secrets) !== before;
+    const again = await settle(read);
+    if (!again.ok) {
+      onFault(again.error);
+      return "unknown";
+    }
+    secrets = again.value;
+    return fingerprints(secrets) === before ? "unchanged" : "changed";
   };
 
   return {
     current: () => secrets,
     reload: async () => {
-      if (typeof source !== "function") return false;
+      if (typeof source !== "function") return "unchanged";
       if (reading !== undefined) return reading;
-      if (!mayReload(clock.now())) return false;
+      if (!mayReload(clock.now())) return "unknown";
       reading = readAgain().finally(() => (reading = undefined));
       return reading;
     },
   };
+}
+
+/** A source that never answers must not hold every request that waits for it. */
+async function inTime(secrets: SecretsOption | Promise<SecretsOption>): Promise<SecretsOption> {
+  const waiting = new AbortController();
+  const late = sleep(sourceTimeoutMs, undefined, { signal: waiting.signal, ref: false }).then(() => {
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      `webhook.secrets() gave nothing within ${sourceTimeoutMs} ms`,
+    );
+  });
+  try {
+    return await Promise.race([secrets, late]);
+  } finally {
+    late.catch(() => {});
+    waiting.abort();
+  }
 }
 
 function fingerprints(secrets: readonly PreparedSecret[]): string {

@@ -1,10 +1,9 @@
 /** The step *verify*: nothing is parsed or stored before the signature over the raw bytes holds (semantics §3). */
 import type { Clock } from "../shared/clock.ts";
-import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
 import { diagnoseMismatch } from "../signature/diagnose.ts";
-import type { SignedRequest, Verified, Verifier } from "../signature/verify.ts";
+import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
 import type { SecretProof } from "./proof.ts";
 import type { LiveSecrets } from "./secrets.ts";
@@ -28,42 +27,33 @@ export function createVerify(parts: VerifyParts): Verify {
   const check = (request: SignedRequest) => verifier.verify(request, secrets.current(), clock.now());
 
   return async (request) => {
-    let verification = check(request);
+    const first = check(request);
+    if (first.ok) return first;
+    if (first.reason !== "signature-mismatch") {
+      explain(request, first.reason, 401);
+      return { outcome: "rejected", reason: first.reason };
+    }
     // A secret that was changed at its source, as by a rotation elsewhere, is taken in before anyone is refused.
-    if (!verification.ok && verification.reason === "signature-mismatch" && (await reload()))
-      verification = check(request);
-    if (verification.ok) return verification;
-    const { reason } = verification;
-    if (reason !== "signature-mismatch") return { outcome: "rejected", reason };
-    const doubtful = await proof.isDoubtful(secrets.current());
-    explain(request, doubtful);
+    const reloaded = await secrets.reload();
+    const second = reloaded === "changed" ? check(request) : first;
+    if (second.ok) return second;
+    const doubtful = reloaded === "unknown" || (await proof.isDoubtful(secrets.current()));
+    explain(request, "signature-mismatch", doubtful ? 503 : 401);
     return doubtful
       ? { outcome: "failed", reason: "secret-unproven" }
       : { outcome: "rejected", reason: "signature-mismatch" };
   };
 
-  async function reload(): Promise<boolean> {
-    try {
-      return await secrets.reload();
-    } catch (error) {
-      logger.error({ step: "verify", error: causeOf(error) }, "webhook.secrets() failed; the old ones stay");
-      return false;
-    }
-  }
-
-  function explain(request: SignedRequest, doubtful: boolean): void {
+  function explain(request: SignedRequest, reason: VerifyFailure, answered: 401 | 503): void {
     if (!mayDiagnose(clock.now())) return;
     const { scheme } = verifier;
     const { cause, explanation } = diagnoseMismatch(request, secrets.current(), { scheme });
-    const fields = { step: "verify", reason: "signature-mismatch", cause, answered: doubtful ? 503 : 401 };
-    logger.warn(fields, doubtful ? `${explanation} ${whyDoubtful}` : explanation);
+    // A request without any signature is mostly a stranger's.
+    if (reason === "signature-missing" && cause === "unexplained") return;
+    const fields = { step: "verify", reason, cause, answered };
+    logger.warn(fields, answered === 503 ? `${explanation} ${whyDoubtful}` : explanation);
   }
 }
 
 const whyDoubtful =
-  "Answered 503, so that a genuine delivery comes again: a configured secret has never verified one, or a rotation is open.";
-
-/** What an integrator's function throws may quote what it read. */
-function causeOf(error: unknown): string {
-  return isEscrowMirrorError(error) ? error.message : nameOfError(error);
-}
+  "Answered 503, so that a genuine delivery comes again: a configured secret has never verified one, a rotation is open, or webhook.secrets() could not be asked.";

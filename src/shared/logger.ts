@@ -10,14 +10,32 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The same logger, whose own faults stay its own: what can't be logged must not change an answer. */
+/**
+ * The same logger, made safe for what a sender may have written: its own faults stay its own, so that what can't be logged
+ * changes no answer, and a line stays one line.
+ */
 export function unfailing(logger: Logger): Logger {
   const quietly = (level: keyof Logger) => (fields: LogFields, message: string) => {
     try {
-      logger[level](fields, message);
+      logger[level](oneLineEach(fields), oneLine(message));
     } catch {
       // There is nobody left to tell.
     }
   };
   return { debug: quietly("debug"), info: quietly("info"), warn: quietly("warn"), error: quietly("error") };
+}
+
+function oneLineEach(fields: LogFields): LogFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? oneLine(value) : value]),
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}|[\u2028\u2029]/gu, (control) => escapeControl(control));
+}
+
+function escapeControl(control: string): string {
+  const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[control];
+  return short ?? `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -45,7 +45,10 @@ export interface DiagnoseOptions {
 export const diagnosedSecretsMax = 4;
 
 /** A larger body is not parsed: nobody has vouched for it. */
-export const diagnosedJsonBytesMax = 256 * 1024;
+export const diagnosedJsonBytesMax = 32 * 1024;
+
+/** A value nested deeper is not printed: indented, it could grow to many times the body. The service nests three deep. */
+const diagnosedDepthMax = 8;
 
 /**
  * The probable cause of a failed check. Never throws, never accepts. It costs up to some forty HMACs and one
@@ -186,6 +189,7 @@ function jsonForms(body: Buffer): string[] {
   if (body.length > diagnosedJsonBytesMax) return [];
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
+    if (isDeeper(value, diagnosedDepthMax)) return [];
     const compact = JSON.stringify(value);
     const pretty = JSON.stringify(value, null, 2);
     return [
@@ -198,6 +202,16 @@ function jsonForms(body: Buffer): string[] {
   } catch {
     return [];
   }
+}
+
+// Level by level, not recursively: nobody has vouched for the body.
+function isDeeper(root: unknown, depthMax: number): boolean {
+  let level = [root];
+  for (let depth = 0; depth <= depthMax && level.length > 0; depth++)
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
+  return level.length > 0;
 }
 
 /** A parser turns the service's `600.00` into `600`, and an amount is what most bodies hold (supplement, Signature). */

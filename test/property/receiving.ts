@@ -32,7 +32,7 @@ export interface Receiving {
 export async function openReceiving(store: Store): Promise<Receiving> {
   const clock = tickingClock();
   const verifier = createVerifier({ scheme: "default" });
-  const secrets = await openSecrets(secret, verifier.scheme, clock);
+  const secrets = await openSecrets(secret, verifier.scheme, clock, () => {});
   await store.open({ migrate: "auto", logger: silentLogger, clock });
   const proof = createSecretProof(store, clock, false);
   const receiver = createReceiver({

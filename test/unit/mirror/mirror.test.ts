@@ -38,11 +38,11 @@ describe("close", () => {
     expect((await mirror.receive(delivery("contract.created"))).status).toBe(503);
   });
 
-  it("leaves queries that reject with store-unavailable", async () => {
+  it("leaves queries that reject with closed", async () => {
     const mirror = await openMirror({ store: sqlite(":memory:") });
     await mirror.close();
-    await expect(mirror.contracts.get("CNT-1")).rejects.toMatchObject({ code: "store-unavailable" });
-    await expect(mirror.rebuild()).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(mirror.contracts.get("CNT-1")).rejects.toMatchObject({ code: "closed" });
+    await expect(mirror.rebuild()).rejects.toMatchObject({ code: "closed" });
   });
 });
 
@@ -109,7 +109,7 @@ describe("createMirror", () => {
     ["no store", { store: undefined }, /store/],
     ["a path for a store", { store: "escrow.db" }, /store/],
     ["no webhook", { webhook: undefined }, /webhook/],
-    ["no secret", { webhook: {} }, /webhook\.secrets.*missing/],
+    ["no secret", { webhook: {} }, /Signing secret "default" is undefined.*environment variable/s],
     ["an unknown option", { webhoook: {} }, /webhoook/],
     ["an unknown webhook option", { webhook: { secrets: secret, secret } }, /webhook.*secret/],
     ["an unknown migrate", { migrate: "never" }, /migrate/],
