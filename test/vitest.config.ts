@@ -26,7 +26,7 @@ export default defineConfig({
           name: "examples",
           include: ["examples/**/*.test.ts"],
           // They run against the built package.
-          globalSetup: ["test/global-setup.ts"],
+          globalSetup: ["test/global-setup.ts", "test/support/postgres-setup.ts"],
         },
       },
     ],

@@ -14,13 +14,17 @@ export interface RunningExample {
   stop(): Promise<number | null>;
 }
 
-/** @param main the URL of the example's program; it writes a log line with its `port` once it listens */
-export async function startExample(main: URL): Promise<RunningExample> {
+/** @param main the URL of the example's program; it writes a log line with its `port` once it listens; `more` is put into its environment */
+export async function startExample(
+  main: URL,
+  more: Readonly<Record<string, string>> = {},
+): Promise<RunningExample> {
   const env = {
     ...process.env,
     ESCROW_WEBHOOK_SECRET: secret,
     ESCROW_DATABASE: temporaryFile(),
     PORT: "0",
+    ...more,
   };
   const child = spawn(process.execPath, ["--import", "tsx", main.pathname], {
     env,
