@@ -1,6 +1,7 @@
 import type { AnomalyKind } from "./anomaly.ts";
 import type { Standing, Verdict } from "./decide.ts";
-import { sourceOf, type Machine } from "./machine.ts";
+import { sourceOf } from "./machine.ts";
+import type { Move } from "./moves.ts";
 import type {
   AnomalyRecord,
   ContractRecord,
@@ -73,24 +74,15 @@ export function standingOf(draft: Draft, milestoneId: string | null): Standing {
   return { status: milestone?.status ?? null, statusKey: milestone?.statusKey ?? "", derived: false };
 }
 
-/** What one input claimed of one entity, as it goes into the history. */
-export interface Step {
-  readonly machine: Machine;
-  readonly milestoneId: string | null;
-  readonly next: string;
-  readonly prev: string | null;
-  readonly derived: boolean;
-}
-
 /** Writes a verdict into the history and, where it moved, into the entity. */
-export function takeStep(draft: Draft, origin: Origin, step: Step, verdict: Verdict): void {
-  const { status: from } = standingOf(draft, step.milestoneId);
-  recordTransition(draft, origin, step, from, verdict);
-  if (verdict.moved) setStatus(draft, origin, step, from);
+export function recordMove(draft: Draft, origin: Origin, move: Move, verdict: Verdict): void {
+  const { status: from } = standingOf(draft, move.milestoneId);
+  recordTransition(draft, origin, move, from, verdict);
+  if (verdict.moved) setStatus(draft, origin, move, from);
   if (verdict.anomaly !== null) {
-    const entity = step.milestoneId === null ? "contract" : `milestone ${step.milestoneId}`;
-    const detail = `${origin.event}: ${entity} from ${from ?? "nothing"} to ${step.next}`;
-    noteAnomaly(draft, origin, verdict.anomaly, step.milestoneId, detail);
+    const entity = move.milestoneId === null ? "contract" : `milestone ${move.milestoneId}`;
+    const detail = `${origin.event}: ${entity} from ${from ?? "nothing"} to ${move.next}`;
+    noteAnomaly(draft, origin, verdict.anomaly, move.milestoneId, detail);
   }
 }
 
@@ -112,39 +104,39 @@ export function blankMilestone(contractId: string, milestoneId: string): Milesto
 function recordTransition(
   draft: Draft,
   origin: Origin,
-  step: Step,
+  move: Move,
   from: string | null,
   verdict: Verdict,
 ): void {
   draft.transitions.push({
     contractId: draft.contract.contractId,
     position: ++draft.contract.transitionCount,
-    entity: step.milestoneId === null ? "contract" : "milestone",
-    milestoneId: step.milestoneId,
+    entity: move.milestoneId === null ? "contract" : "milestone",
+    milestoneId: move.milestoneId,
     from,
-    to: step.next,
+    to: move.next,
     event: origin.event,
     webhookId: origin.webhookId,
     occurredAt: origin.occurredAt,
     moved: verdict.moved,
-    derived: step.derived,
-    source: sourceOf(step.machine, step.prev ?? from, step.next, origin.event),
+    derived: move.derived,
+    source: sourceOf(move.machine, move.prev ?? from, move.next, origin.event),
     anomaly: verdict.anomaly,
   });
 }
 
-function setStatus(draft: Draft, origin: Origin, step: Step, from: string | null): void {
+function setStatus(draft: Draft, origin: Origin, move: Move, from: string | null): void {
   const moved = {
-    status: step.next,
+    status: move.next,
     statusSince: origin.occurredAt,
     statusKey: origin.orderKey,
-    previousStatus: step.prev ?? from,
+    previousStatus: move.prev ?? from,
   };
-  if (step.milestoneId === null) {
-    Object.assign(draft.contract, moved, { statusDerived: step.derived });
+  if (move.milestoneId === null) {
+    Object.assign(draft.contract, moved, { statusDerived: move.derived });
     return;
   }
   const { contractId } = draft.contract;
-  const milestone = draft.milestones.get(step.milestoneId) ?? blankMilestone(contractId, step.milestoneId);
-  draft.milestones.set(step.milestoneId, { ...milestone, ...moved });
+  const milestone = draft.milestones.get(move.milestoneId) ?? blankMilestone(contractId, move.milestoneId);
+  draft.milestones.set(move.milestoneId, { ...milestone, ...moved });
 }

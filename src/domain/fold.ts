@@ -5,7 +5,7 @@ import {
   noteAnomaly,
   openDraft,
   standingOf,
-  takeStep,
+  recordMove,
   type Draft,
   type Origin,
 } from "./draft.ts";
@@ -76,7 +76,7 @@ function applyEvent(draft: Draft, input: EventInput, options: FoldOptions): void
   for (const move of movesOf(facts)) {
     const standing = standingOf(draft, move.milestoneId);
     const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
-    takeStep(draft, origin, move, decideEvent(move.machine, standing, claim, options.skewMs));
+    recordMove(draft, origin, move, decideEvent(move.machine, standing, claim, options.skewMs));
   }
   if (phase !== undefined) recordRefund(draft, origin, facts, phase);
   if (overlap !== undefined) noteOverlap(draft, origin, facts, overlap);

@@ -37,6 +37,11 @@ export function sourceOf(
   return (rows?.find((row) => row.event === event) ?? rows?.[0])?.source ?? "unexpected";
 }
 
+/** The status that an event leads to, wherever it comes from; `null` for an event that the machine does not name. */
+export function statusAfter(machine: Machine, event: string): string | null {
+  return analyse(machine).statusAfter.get(event) ?? null;
+}
+
 /** Whether an entity may begin in `status`. */
 export function isFirstStatus(machine: Machine, status: string): boolean {
   return analyse(machine).steps.has(stepKey(null, status));
@@ -56,6 +61,7 @@ interface Analysis {
   readonly steps: ReadonlyMap<string, readonly MachineTransition[]>;
   readonly reachableFrom: ReadonlyMap<string, ReadonlySet<string>>;
   readonly ranks: ReadonlyMap<string, number>;
+  readonly statusAfter: ReadonlyMap<string | null, string>;
 }
 
 const analyses = new WeakMap<Machine, Analysis>();
@@ -67,6 +73,7 @@ function analyse(machine: Machine): Analysis {
     steps: groupSteps(machine),
     reachableFrom: closure(machine),
     ranks: longestPaths(machine),
+    statusAfter: new Map(machine.transitions.map(({ event, to }) => [event, to])),
   };
   analyses.set(machine, analysis);
   return analysis;

@@ -1,9 +1,8 @@
 import type { EventFacts } from "../events/event.ts";
 import { contractMachine } from "./contract.ts";
 import { familyOf } from "./input.ts";
-import type { Machine } from "./machine.ts";
+import { statusAfter, type Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
-import { refundPhaseOf } from "./refund.ts";
 import { canonicalStatus } from "./status.ts";
 
 /** One thing that an event says of one entity. */
@@ -30,7 +29,7 @@ export function movesOf(facts: EventFacts): Move[] {
 
 /** The status that an event type means by itself, `null` for one that means none. */
 export function impliedStatus(eventType: string): string | null {
-  return impliedStatuses[eventType] ?? null;
+  return statusAfter(familyOf(eventType) === "milestone" ? milestoneMachine : contractMachine, eventType);
 }
 
 /** Whether `data.status` contradicts the event type (semantics §5.4): the status then wins. */
@@ -41,36 +40,6 @@ export function contradictsType(facts: EventFacts): boolean {
   const stated = canonicalStatus(machine, facts.status);
   return stated !== meant && !(facts.event === "refund.partial-succeeded" && stated === "PartiallyRefunded");
 }
-
-const impliedStatuses: Readonly<Record<string, string>> = {
-  __proto__: null as never,
-  "contract.created": "pending",
-  "contract.approved": "Approved",
-  "contract.rejected": "Rejected",
-  "contract.cancelled": "Cancelled",
-  "contract.released": "Released",
-  "contract.disputed": "Dispute",
-  "contract.refunded": "Refunded",
-  "contract.completed": "Completed",
-  "payment.completed": "Escrow",
-  "refund.full-initiated": "RefundInProgress",
-  "refund.full-succeeded": "Refunded",
-  "refund.partial-initiated": "RefundInProgress",
-  "refund.partial-succeeded": "Refunded",
-  "milestone.payment.completed": "Escrow",
-  "milestone.released": "Released",
-  "milestone.disputed": "Disputed",
-  "milestone.completed": "Completed",
-  "milestone.refund.full-initiated": "RefundInProgress",
-  "milestone.refund.full-succeeded": "Refunded",
-};
-
-// §3: a milestone's refund takes the contract along.
-const derivedStatuses: Readonly<Record<string, string>> = {
-  __proto__: null as never,
-  "milestone.refund.full-initiated": "RefundInProgress",
-  "milestone.refund.full-succeeded": "Cancelled",
-};
 
 function isEarlierMilestoneRefund(facts: EventFacts): boolean {
   return familyOf(facts.event) === "refund" && facts.milestoneId !== null;
@@ -86,16 +55,16 @@ function milestoneMove(facts: EventFacts): Move[] {
   return [move(milestoneMachine, facts.milestoneId, status, facts.previousStatus)];
 }
 
+/** §3: a milestone's refund takes the contract along; the contract's machine says where. */
 function derivedMove(facts: EventFacts): Move[] {
-  const status = derivedStatuses[facts.event];
-  return status === undefined ? [] : [{ ...move(contractMachine, null, status, null), derived: true }];
+  const status = statusAfter(contractMachine, facts.event);
+  return status === null ? [] : [{ ...move(contractMachine, null, status, null), derived: true }];
 }
 
+/** What the earlier edition's milestone refund means for the milestone; the machine's row has the contract's event name. */
 function impliedMove(facts: EventFacts): Move[] {
-  const phase = refundPhaseOf(facts.event);
-  if (phase === undefined) return [];
-  const status = phase.phase === "initiated" ? "RefundInProgress" : "Refunded";
-  return [move(milestoneMachine, facts.milestoneId, status, null)];
+  const status = statusAfter(milestoneMachine, facts.event);
+  return status === null ? [] : [move(milestoneMachine, facts.milestoneId, status, null)];
 }
 
 function move(machine: Machine, milestoneId: string | null, next: string, prev: string | null): Move {

@@ -2,7 +2,7 @@ import type { SnapshotFacts, SnapshotMilestone } from "../events/snapshot.ts";
 import { orderKeyOf, parseWireTime } from "../shared/wire-time.ts";
 import { contractMachine } from "./contract.ts";
 import { decideSnapshot } from "./decide.ts";
-import { blankMilestone, noteAnomaly, standingOf, takeStep, type Draft, type Origin } from "./draft.ts";
+import { blankMilestone, noteAnomaly, standingOf, recordMove, type Draft, type Origin } from "./draft.ts";
 import type { SnapshotInput } from "./input.ts";
 import type { Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
@@ -63,7 +63,7 @@ function showStatus(
   const claim = { next, orderKey: origin.orderKey, updatedKey };
   const verdict = decideSnapshot(machine, standing, claim, reading.skewMs);
   const active = activeRefunds(draft, milestoneId, milestoneId === null ? "contract" : "milestone");
-  takeStep(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, verdict);
+  recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, verdict);
   const [refund] = active;
   if (verdict.moved && next === "Refunded" && active.length === 1 && refund !== undefined)
     draft.refunds.set(refund.refundId, { ...refund, state: "succeeded", inferred: true });
