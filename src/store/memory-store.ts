@@ -19,7 +19,7 @@ export function createMemoryStore(): Store {
   let sequence = 0;
   let closed = false;
   const check = (): void => {
-    if (closed) throw new EscrowMirrorError("store-unavailable", "the memory store is closed");
+    if (closed) throw new EscrowMirrorError("closed", "the memory store is closed, and the mirror with it");
   };
   return {
     description: "memory",

@@ -47,7 +47,7 @@ export type PostgresTarget =
       readonly pool: PgPool;
     }
   | {
-      /** A Kysely instance on `pg`, 0.27 or newer. Its plugins are neither applied nor touched. */
+      /** A Kysely instance on `pg`, 0.28 or newer. Its plugins are neither applied nor touched. */
       readonly kysely: HostKysely;
     };
 

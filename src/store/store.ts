@@ -8,7 +8,7 @@ import type { TableName, Tables } from "./tables.ts";
  * Where the mirror's rows live. A store knows tables, keys and transactions, and nothing of deliveries or contracts:
  * what happens to them is decided once, above it, so that stores can't differ in behaviour.
  *
- * Every method that can't be carried out now (locked, full, unreachable, closed) rejects with `store-unavailable`.
+ * Every method that can't be carried out now (locked, full, unreachable) rejects with `store-unavailable`; after `close` with `closed`.
  */
 export interface Store {
   /** For logs and messages: the kind and the place, never a password. */

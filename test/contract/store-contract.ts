@@ -637,7 +637,7 @@ export function describeStore(contract: StoreContract): void {
       expect(await all("contracts")).toHaveLength(1);
     });
 
-    it("rejects with store-unavailable once it is closed, and lets what runs finish first", async () => {
+    it("rejects with closed once it is closed, and lets what runs finish first", async () => {
       let inserted: boolean[] = [];
       const running = store.transaction(async (tx) => {
         await settle(3);
@@ -646,9 +646,9 @@ export function describeStore(contract: StoreContract): void {
       await Promise.all([running, store.close()]);
       expect(inserted).toEqual([true]);
       await expect(store.transaction(async () => undefined)).rejects.toMatchObject({
-        code: "store-unavailable",
+        code: "closed",
       });
-      await expect(all("contracts")).rejects.toMatchObject({ code: "store-unavailable" });
+      await expect(all("contracts")).rejects.toMatchObject({ code: "closed" });
       await store.close();
     });
   });
