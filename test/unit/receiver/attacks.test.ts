@@ -1,5 +1,6 @@
 /** What an attack on the engine once achieved, each as it was found. */
 import { describe, expect, it } from "vitest";
+import type { ReceiveRequest } from "../../../src/receiver/request.ts";
 import { diagnoseMismatch } from "../../../src/signature/diagnose.ts";
 import { resolveScheme } from "../../../src/signature/scheme.ts";
 import { prepareSecrets } from "../../../src/signature/secret.ts";
@@ -8,6 +9,11 @@ import { delivery, eventBody, noonMs, secret, sha256, signed } from "../../suppo
 import { openMirror, storeKinds, testClock } from "../../support/mirror.ts";
 
 const hourMs = 3_600_000;
+
+/** Refunds of one contract, each signed by itself, under one unsigned id. */
+function refund(id: string, transactionId: number, seconds: number): ReceiveRequest {
+  return delivery("refund.full-succeeded", { id, transactionId, seconds }, { webhookId: "same" });
+}
 
 describe.each(storeKinds)("a header that nobody signed, on %s,", (_, openStore) => {
   it("takes no event away: a wrong Content-Encoding is forgotten when the body comes without it", async () => {
@@ -33,8 +39,6 @@ describe.each(storeKinds)("a header that nobody signed, on %s,", (_, openStore) 
 
   it("joins two signed events of one subject without loss: the second can be released", async () => {
     const mirror = await openMirror({ store: openStore() });
-    const refund = (id: string, transactionId: number, seconds: number) =>
-      delivery("refund.full-succeeded", { id, transactionId, seconds }, { webhookId: "same" });
     await mirror.receive(refund("p-1", 1, 0));
     expect(await mirror.receive(refund("p-2", 2, 10))).toMatchObject({ reason: "payload-changed" });
     const [kept] = (await mirror.deliveries.list({ outcome: "duplicate" })).items;
