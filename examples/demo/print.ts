@@ -16,7 +16,7 @@ export function printLives({ sides, unexplained, faults }: LivesReport, print: P
   print(`${equal} of ${sides.length} contracts are equal, milestones and refunds included.`);
   for (const { contractId, dropped } of missing)
     print(
-      `${contractId} differs: ${dropped.join(" and ")} was dropped and never came. Reconciling reads such a contract.`,
+      `${contractId} differs: ${dropped.join(" and ")} was dropped, and what never comes can't be mirrored.`,
     );
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);

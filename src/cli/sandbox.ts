@@ -131,7 +131,7 @@ async function describe(sandbox: Sandbox, flags: Flags): Promise<string> {
   ] as const;
   const { host, port } = sandbox.address;
   const table = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}\n`).join("");
-  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\nCtrl+C stops it.\n\n`;
+  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\nYour app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
 }
 
 function printAttempt({ event, contractId, attempts, nextAttemptAt }: SandboxDelivery): void {

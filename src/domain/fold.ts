@@ -1,4 +1,5 @@
 import { isKnownEventType, type EventFacts } from "../events/event.ts";
+import type { ParseFlag } from "../events/flags.ts";
 import { decideEvent } from "./decide.ts";
 import {
   blankMilestone,
@@ -98,7 +99,8 @@ function originOf(input: EventInput): Origin {
 }
 
 function noteOddities(draft: Draft, origin: Origin, facts: EventFacts): void {
-  for (const flag of facts.flags) noteAnomaly(draft, origin, flag, facts.milestoneId, facts.event);
+  for (const flag of facts.flags)
+    noteAnomaly(draft, origin, flag, facts.milestoneId, `${facts.event}: ${oddities[flag]}`);
   if (!isKnownEventType(facts.event))
     noteAnomaly(draft, origin, "unknown-event", facts.milestoneId, facts.event);
   if (contradictsType(facts))
@@ -106,6 +108,14 @@ function noteOddities(draft: Draft, origin: Origin, facts: EventFacts): void {
   if (familyOf(facts.event) === "milestone" && facts.milestoneId === null)
     noteAnomaly(draft, origin, "milestone-missing", null, `${facts.event} names no milestone`);
 }
+
+const oddities: Readonly<Record<ParseFlag, string>> = {
+  "no-zone": "its time names no zone and is read as UTC",
+  "no-time": "it has no readable time and sorts before all that have one",
+  "amount-precision": "its amount has more than two decimals and is rounded",
+  "amount-range": "its amount is too large to be kept as a number",
+  "foreign-currency": "its currency is not SAR",
+};
 
 /** The last non-null value in key order wins; a webhook never clears (semantics §5.9). */
 function describe(draft: Draft, facts: EventFacts): void {

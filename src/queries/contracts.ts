@@ -1,6 +1,6 @@
 import type { MilestoneRecord, RefundRecord, TransitionRecord } from "../domain/records.ts";
 import { contractMachine } from "../domain/contract.ts";
-import { canonicalStatus } from "../domain/status.ts";
+import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { ContractRow } from "../store/tables.ts";
 import { idOf, timeOf } from "./arguments.ts";
@@ -19,7 +19,7 @@ export interface ContractQueries {
 
 export interface ContractFilter extends PageRequest {
   /** In any case, as the service and its API differ in it. */
-  readonly status?: string | readonly string[] | undefined;
+  readonly status?: ContractStatus | readonly ContractStatus[] | undefined;
   readonly reference?: string | undefined;
   readonly metadata1?: string | undefined;
   readonly metadata2?: string | undefined;

@@ -52,6 +52,10 @@ export interface MirroredMilestone {
 /** Both webhooks of one refund, paired by its id (§6.4). */
 export type MirroredRefund = RefundRecord;
 
+/**
+ * One payment of a contract or of a milestone. A contract paid in milestones has a row of its own and one for each of them:
+ * sum those whose `milestoneId` is `null`.
+ */
 export interface MirroredPayment {
   paymentId: string;
   contractId: string;

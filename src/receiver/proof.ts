@@ -10,13 +10,15 @@ import type { SecretRow } from "../store/tables.ts";
  * is 503 (semantics §3).
  */
 export interface SecretProof {
-  /** Whether a mismatch may be our own fault. Asks the store, at most every `askEveryMs`. */
-  isDoubtful(secrets: readonly PreparedSecret[]): Promise<boolean>;
+  /** Why a mismatch may be our own fault, if it may. Asks the store, at most every `askEveryMs`. */
+  doubt(secrets: readonly PreparedSecret[]): Promise<Doubt | undefined>;
   /** Writes down the secrets that verified the deliveries of a commit, each once. */
   record(tx: StoreTransaction, used: readonly UsedSecret[]): Promise<void>;
   /** Called once that commit is durable. */
   recorded(used: readonly UsedSecret[]): void;
 }
+
+export type Doubt = "rotation-open" | "secret-unproven" | "secrets-not-asked";
 
 export interface UsedSecret {
   readonly fingerprint: string;
@@ -43,10 +45,11 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
   };
 
   return {
-    isDoubtful: async (secrets) => {
-      if (rotating) return true;
+    doubt: async (secrets) => {
+      if (rotating) return "rotation-open";
       await ask();
-      return rotationOpen || secrets.some(({ fingerprint }) => !proven.has(fingerprint));
+      if (rotationOpen) return "rotation-open";
+      return secrets.some(({ fingerprint }) => !proven.has(fingerprint)) ? "secret-unproven" : undefined;
     },
     record: async (tx, used) => {
       const fresh = new Map(used.filter(({ fingerprint }) => !proven.has(fingerprint)).map(toRow));

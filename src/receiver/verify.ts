@@ -5,7 +5,7 @@ import { createRateLimit } from "../shared/rate-limit.ts";
 import { diagnoseMismatch } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
-import type { SecretProof } from "./proof.ts";
+import type { Doubt, SecretProof } from "./proof.ts";
 import type { LiveSecrets } from "./secrets.ts";
 
 export interface VerifyParts {
@@ -30,30 +30,34 @@ export function createVerify(parts: VerifyParts): Verify {
     const first = check(request);
     if (first.ok) return first;
     if (first.reason !== "signature-mismatch") {
-      explain(request, first.reason, 401);
+      explain(request, first.reason);
       return { outcome: "rejected", reason: first.reason };
     }
     // A secret that was changed at its source, as by a rotation elsewhere, is taken in before anyone is refused.
     const reloaded = await secrets.reload();
     const second = reloaded === "changed" ? check(request) : first;
     if (second.ok) return second;
-    const doubtful = reloaded === "unknown" || (await proof.isDoubtful(secrets.current()));
-    explain(request, "signature-mismatch", doubtful ? 503 : 401);
-    return doubtful
-      ? { outcome: "failed", reason: "secret-unproven" }
-      : { outcome: "rejected", reason: "signature-mismatch" };
+    const doubt = reloaded === "unknown" ? "secrets-not-asked" : await proof.doubt(secrets.current());
+    explain(request, "signature-mismatch", doubt);
+    return doubt === undefined
+      ? { outcome: "rejected", reason: "signature-mismatch" }
+      : { outcome: "failed", reason: "secret-unproven" };
   };
 
-  function explain(request: SignedRequest, reason: VerifyFailure, answered: 401 | 503): void {
+  function explain(request: SignedRequest, reason: VerifyFailure, doubt?: Doubt): void {
     if (!mayDiagnose(clock.now())) return;
     const { scheme } = verifier;
     const { cause, explanation } = diagnoseMismatch(request, secrets.current(), { scheme });
     // A request without any signature is mostly a stranger's.
     if (reason === "signature-missing" && cause === "unexplained") return;
-    const fields = { step: "verify", reason, cause, answered };
-    logger.warn(fields, answered === 503 ? `${explanation} ${whyDoubtful}` : explanation);
+    const fields = { step: "verify", reason, cause, answered: doubt === undefined ? 401 : 503 };
+    logger.warn(fields, doubt === undefined ? explanation : `${explanation} ${doubts[doubt]}`);
   }
 }
 
-const whyDoubtful =
-  "Answered 503, so that a genuine delivery comes again: a configured secret has never verified one, a rotation is open, or webhook.secrets() could not be asked.";
+const comesAgain = "so it is answered 503, and a genuine delivery comes again.";
+const doubts: Readonly<Record<Doubt, string>> = {
+  "secret-unproven": `A configured secret has never verified a delivery here, ${comesAgain}`,
+  "rotation-open": `A rotation of the secret is open, ${comesAgain}`,
+  "secrets-not-asked": `webhook.secrets() could not be asked again yet, ${comesAgain}`,
+};

@@ -1,4 +1,4 @@
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import type { Store } from "./store.ts";
 
 /** A store whose driver is loaded and connected when it is opened, so that naming a store costs nothing. */
@@ -16,13 +16,17 @@ export function createLazyStore(description: string, build: () => Promise<Store>
     closed = true;
     await store?.close();
   };
+  const named = (error: unknown): never => {
+    if (!isEscrowMirrorError(error, "store-unavailable")) throw error as Error;
+    throw new EscrowMirrorError("store-unavailable", `${description}: ${error.message}`, { cause: error });
+  };
   return {
     description,
     get db() {
       return opened().db;
     },
     open: async (options) => {
-      const store = (built ??= await build());
+      const store = (built ??= await build().catch(named));
       closed = false;
       // A start that is refused leaves no connection behind.
       await store.open(options).catch((error: unknown) => close().then(() => Promise.reject(error as Error)));

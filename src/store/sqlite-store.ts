@@ -118,7 +118,23 @@ function configure(handle: SqliteHandle): void {
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  return (readonly) => new Database(path, connectionOptions(readonly));
+  return (readonly) => {
+    try {
+      return new Database(path, connectionOptions(readonly));
+    } catch (cause) {
+      throw isUnbuilt(cause) ? missingDriver("is installed but not built for this Node", cause) : cause;
+    }
+  };
+}
+
+/** Its native part is not there, or of another Node. */
+function isUnbuilt(error: unknown): boolean {
+  return error instanceof Error && /bindings file|NODE_MODULE_VERSION|ERR_DLOPEN/.test(error.message);
+}
+
+function missingDriver(what: string, cause: unknown): EscrowMirrorError {
+  const message = `sqlite() needs the package better-sqlite3, which ${what}: npm install better-sqlite3, and allow its install script`;
+  return new EscrowMirrorError("missing-peer", message, { cause });
 }
 
 /** Connections of our own beside the host's, made by its own copy of the driver. */
@@ -139,8 +155,6 @@ async function loadDriver() {
   try {
     return (await import("better-sqlite3")).default;
   } catch (cause) {
-    const message =
-      "sqlite() needs the package better-sqlite3, which can't be loaded: npm install better-sqlite3";
-    throw new EscrowMirrorError("missing-peer", message, { cause });
+    throw missingDriver("can't be loaded", cause);
   }
 }
