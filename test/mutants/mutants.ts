@@ -17,14 +17,15 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "dedupe off",
-    find: "inserted[index] === true ? verdictOfNew(arrival) : await meetKnown(tx, arrival)",
-    replace: "inserted.length >= 0 ? verdictOfNew(arrival) : await meetKnown(tx, arrival)",
+    find: "inserted[index] === true);\n  const met = ordered.filter((_, index) => inserted[index] !== true);",
+    replace: "inserted[index] !== undefined);\n  const met: DeliveryArrival[] = [];",
   },
   {
-    ...dedupe,
     name: "digest check off",
-    find: "  if (same !== undefined) {",
-    replace: "  if (same !== undefined && same.webhookId === webhookId) {",
+    file: "src/store/tables.ts",
+    find: 'unique: ["digest", "payloadId"],',
+    replace: 'unique: ["payloadId"],',
+    tests: ["receiver/dedupe"],
   },
   {
     ...dedupe,
@@ -35,8 +36,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "payload id not claimed",
-    find: 'payloadId: facts.payloadId, outcome: "applied"',
-    replace: 'payloadId: null, outcome: "applied"',
+    find: "payloadId: facts.payloadId, ...judgement",
+    replace: "payloadId: null, ...judgement",
   },
   {
     ...dedupe,
@@ -47,14 +48,15 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "a conflict counts as a duplicate",
-    find: "const twin = known.find((row) => isSameSubject(row, arrival));",
-    replace: "const twin = known.find((row) => isSameSubject(row, arrival) || row.id !== undefined);",
+    find: "const twin = known.find((row) => isSameSubject(row, arrival.reading.facts));",
+    replace:
+      "const twin = known.find((row) => isSameSubject(row, arrival.reading.facts) || row.id !== undefined);",
   },
   {
     name: "tie by arrival",
     file: "src/domain/order.ts",
-    find: "if (compareTies(key, bestKey) < 0)",
-    replace: "if (compareTies(key, bestKey) < Number.NEGATIVE_INFINITY)",
+    find: "return tied.map(toTied).sort(compareTied);",
+    replace: "return tied.map(toTied);",
     tests: ["domain/order"],
   },
   {
@@ -124,16 +126,16 @@ export const mutants: readonly Mutant[] = [
   {
     ...receive,
     name: "ack before commit",
-    find: "return (await intake.submit(arrival, bytes)) ??",
+    find: "const verdict = await intake.submit(arrival, bytes);",
     replace:
-      'if (intake.submit(arrival, bytes) !== undefined) return { outcome: "applied", webhookId: webhookIdOf(arrival) };\n    return',
+      'const taken = intake.submit(arrival, bytes);\n    const verdict = taken && ({ outcome: "applied", webhookId: webhookIdOf(arrival) } as const);',
     tests: ["receiver/intake"],
   },
   {
     ...receive,
     name: "a bad delivery fails its neighbours",
-    find: 'reason === "internal-error" && batch.length > 1',
-    replace: 'reason === "internal-error" && batch.length < 1',
+    find: "if (isOfOne(done.error) && batch.length > 1) return commitEach(batch);",
+    replace: "if (isOfOne(done.error) && batch.length < 1) return commitEach(batch);",
     tests: ["receiver/intake"],
   },
   {
@@ -160,14 +162,14 @@ export const mutants: readonly Mutant[] = [
   {
     ...proof,
     name: "secret proof ignored",
-    find: "return rotationOpen || secrets.some(({ fingerprint }) => !proven.has(fingerprint));",
-    replace: "return rotationOpen || secrets.length === 0;",
+    find: 'return secrets.some(({ fingerprint }) => !proven.has(fingerprint)) ? "secret-unproven" : undefined;',
+    replace: 'return secrets.length === 0 ? "secret-unproven" : undefined;',
   },
   {
     ...proof,
     name: "an open rotation ignored",
-    find: "return rotationOpen || secrets.some",
-    replace: "return secrets.some",
+    find: 'if (rotationOpen) return "rotation-open";',
+    replace: 'if (rotationOpen && rotating) return "rotation-open";',
   },
   {
     name: "quarantine rejected as 400",
