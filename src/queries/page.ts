@@ -91,7 +91,7 @@ function parseCursor<Name extends TableName>(
     const fits = (part: unknown, index: number) => typeof part === keyTypeOf(table, by[index]);
     if (Array.isArray(key) && key.length === by.length && key.every(fits)) return key as (string | number)[];
   } catch {
-    // Not ours, as any other text that is no cursor.
+    // Text that no list of ours gave.
   }
   throw new EscrowMirrorError(
     "invalid-argument",

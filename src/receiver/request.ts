@@ -7,7 +7,7 @@ export type HeaderBag =
   | readonly string[]
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One HTTP request as any framework, gateway or test can hand it over. */
+/** One HTTP request, in a form that every framework, gateway or test can give. */
 export interface ReceiveRequest {
   readonly method: string;
   /** `Headers`, a record, a `Map`, pairs, or Node's flat `rawHeaders`. */

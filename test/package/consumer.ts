@@ -47,7 +47,7 @@ export async function install({ folder }: Consumer, ...packages: string[]): Prom
   await run("npm", ["install", "--no-audit", "--no-fund", "--force", ...packages], { cwd: folder });
 }
 
-/** The tarball unpacked, its dependencies and some peers linked to those of this checkout: needs no registry. */
+/** The tarball unpacked, its dependencies and some peers linked to those of this checkout: nothing is downloaded. */
 export async function link({ folder }: Consumer, tarball: string, peers: readonly string[]): Promise<void> {
   const home = join(folder, "node_modules", "escrow-mirror");
   mkdirSync(home, { recursive: true });
