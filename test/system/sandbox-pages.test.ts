@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 
 import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 import type { Sandbox } from "../../src/sandbox.ts";
@@ -56,6 +56,13 @@ async function picture(name: string): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }
 
+const button = (name: string | RegExp): Locator => page.getByRole("button", { name });
+
+/** A click, or a key, that leads to another page: done when that page is there, as for the person who waits for it. */
+async function follow(press: Promise<unknown>, on = page): Promise<void> {
+  await Promise.all([on.waitForEvent("load"), press]);
+}
+
 async function checkoutOf(
   sandbox: Sandbox,
   change: Record<string, unknown> = {},
@@ -76,15 +83,15 @@ describe("the checkout page", () => {
     const sandbox = await startSandbox();
     const { url, id } = await checkoutOf(sandbox, { callbackUrl: `${shop.url}?order=77` });
     await page.goto(url);
-    await expect.poll(() => page.getByRole("heading", { name: "Checkout: Website" }).count()).toBe(1);
+    expect(await page.getByRole("heading", { name: "Checkout: Website" }).count()).toBe(1);
     expect(await page.getByRole("row", { name: "Design 600.00 SAR" }).count()).toBe(1);
     expect(await page.getByRole("row", { name: "Total to pay 1143.75 SAR" }).count()).toBe(1);
     await picture("checkout-en");
-    await page.getByRole("button", { name: "Pay 1143.75 SAR" }).click();
-    await page.waitForURL(/webhooks\/escrow/);
-    const back = new URL(page.url()).searchParams;
+    await follow(button("Pay 1143.75 SAR").click());
     const contract = await sandbox.contracts.get(id);
-    expect(Object.fromEntries(back)).toEqual({
+    const { pathname, searchParams } = new URL(page.url());
+    expect(pathname).toBe("/webhooks/escrow");
+    expect(Object.fromEntries(searchParams)).toEqual({
       order: "77",
       status: "success",
       paymentId: contract?.paymentId,
@@ -98,27 +105,27 @@ describe("the checkout page", () => {
     const sandbox = await startSandbox();
     const { url, id } = await checkoutOf(sandbox, { callbackUrl: shop.url });
     await page.goto(url);
-    await page.getByRole("button", { name: "Let the payment fail" }).click();
-    await page.waitForURL(/status=failed/);
-    expect(new URL(page.url()).searchParams.get("contractId")).toBe(id);
+    await follow(button("Let the payment fail").click());
+    const back = new URL(page.url()).searchParams;
+    expect([back.get("status"), back.get("contractId")]).toEqual(["failed", id]);
     expect((await sandbox.contracts.get(id))?.status).toBe("pending");
     await page.goto(url);
-    expect(await page.getByRole("button", { name: /^Pay/ }).count()).toBe(1);
+    expect(await button(/^Pay/).count()).toBe(1);
   });
 
   it("is Arabic and right to left at a click, and by the browser's language", async () => {
     const sandbox = await startSandbox();
     const { url } = await checkoutOf(sandbox, { title: "متجر إلكتروني" });
     await page.goto(url);
-    await page.getByRole("link", { name: "العربية" }).click();
+    await follow(page.getByRole("link", { name: "العربية" }).click());
     expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
-    expect(await page.getByRole("button", { name: "ادفع 1143.75 SAR" }).count()).toBe(1);
+    expect(await button("ادفع 1143.75 SAR").count()).toBe(1);
     const labels = await page.getByText("العقد", { exact: true }).boundingBox();
     const value = await page.locator("dd").first().boundingBox();
     expect(labels !== null && value !== null && labels.x > value.x).toBe(true);
     await picture("checkout-ar");
-    await page.getByRole("button", { name: "ادفع" }).click();
-    await expect.poll(() => page.getByRole("status").innerText()).toContain("الضمان");
+    await follow(button("ادفع").click());
+    expect(await page.getByRole("status").innerText()).toContain("الضمان");
     const arabic = await browser.newContext({ locale: "ar-SA" });
     const other = await arabic.newPage();
     await other.goto((await checkoutOf(sandbox)).url);
@@ -131,7 +138,7 @@ describe("the checkout page", () => {
     const { url } = await checkoutOf(sandbox);
     await page.goto(url);
     await sandbox.clock.advance(600_000);
-    await page.getByRole("button", { name: /^Pay/ }).click();
+    await follow(button(/^Pay/).click());
     expect(await page.getByRole("heading").innerText()).toBe("This payment link has expired");
     await picture("checkout-expired");
   });
@@ -144,16 +151,26 @@ describe("the checkout page", () => {
     await withoutScript.goto(url);
     await withoutScript.keyboard.press("Tab");
     await withoutScript.keyboard.press("Tab");
-    await withoutScript.keyboard.press("Enter");
-    await withoutScript.waitForLoadState();
-    await plain.close();
+    await follow(withoutScript.keyboard.press("Enter"), withoutScript);
+    expect(await withoutScript.getByRole("heading").innerText()).toBe("Payment received");
     expect((await sandbox.contracts.get(id))?.status).toBe("Escrow");
+    await plain.close();
     await page.goto((await checkoutOf(sandbox)).url);
     expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
   });
 });
+
+const badge = (id: string, text: string): Locator => page.locator(`#${id} .badge`, { hasText: text });
+
+/**
+ * The control page has looked for changes since now, and has acted on what it saw: the first look may have begun
+ * before, and the third begins when the second is over.
+ */
+async function looked(): Promise<void> {
+  for (let look = 1; look <= 3; look++) await page.waitForResponse(/_sandbox\/version$/);
+}
 
 describe("the control page", () => {
   it("drives a contract's life: pay, dispute, refund a milestone, settle, and shows each delivery", async () => {
@@ -163,11 +180,12 @@ describe("the control page", () => {
     );
     const sandbox = await startSandbox({ webhookUrl: receiver.url });
     const id = await createContract(await connect(sandbox), { Milestones: milestones });
+    await sandbox.deliveries.idle();
     await page.goto(sandbox.controlUrl);
-    await page.getByRole("button", { name: `Pay ${id}` }).click();
-    await page.getByRole("button", { name: `Dispute ${id}` }).click();
-    await page.getByRole("button", { name: `Refund milestone 1 of ${id}` }).click();
-    await page.getByRole("button", { name: "Settle refund 4521" }).click();
+    await follow(button(`Pay ${id}`).click());
+    await follow(button(`Dispute ${id}`).click());
+    await follow(button(`Refund milestone 1 of ${id}`).click());
+    await follow(button("Settle refund 4521").click());
     await sandbox.deliveries.idle();
     await page.goto(sandbox.controlUrl);
     expect(await page.locator(`#${id} .badge`).allInnerTexts()).toEqual(["Cancelled", "Refunded", "Escrow"]);
@@ -180,8 +198,8 @@ describe("the control page", () => {
     expect(await created.innerText()).toContain("X-Service-Signature: sha256=");
     await picture("control");
     await page.getByLabel("Move on by (seconds)").fill("10");
-    await page.getByRole("button", { name: "Advance" }).click();
-    await expect.poll(() => created.locator("summary").first().innerText()).toContain("delivered");
+    await follow(button("Advance").click());
+    expect(await created.locator("summary").first().innerText()).toContain("delivered");
   });
 
   it("says why an action was refused", async () => {
@@ -190,11 +208,11 @@ describe("the control page", () => {
     await page.goto(sandbox.controlUrl);
     await page.getByLabel("Follow changes").uncheck();
     await sandbox.act(id, "reject");
-    await page.getByRole("button", { name: `Pay ${id}` }).click();
+    await follow(button(`Pay ${id}`).click());
     expect(await page.getByRole("alert").innerText()).toContain("which is Rejected");
   });
 
-  it("draws itself anew when something happened, and keeps what is open and typed", async () => {
+  it("draws itself anew when something happened, not while one types, and keeps what is open and typed", async () => {
     const receiver = await startReceiver();
     const sandbox = await startSandbox({ webhookUrl: receiver.url });
     const api = await connect(sandbox);
@@ -203,13 +221,14 @@ describe("the control page", () => {
     await page.goto(sandbox.controlUrl);
     await page.locator(".delivery summary").first().click();
     await sandbox.act(id, "pay");
-    await expect
-      .poll(() => page.locator(`#${id} .badge`).first().innerText(), { timeout: 5_000 })
-      .toBe("Escrow");
+    await badge(id, "Escrow").waitFor();
     expect(await page.locator(".delivery[open]").count()).toBe(1);
     await page.getByLabel("Seed").fill("77");
     await refund(api, id);
-    await page.waitForTimeout(2_200);
+    await looked();
+    expect(await badge(id, "Escrow").count()).toBe(1);
+    await page.getByLabel("Follow changes").focus();
+    await badge(id, "RefundInProgress").waitFor();
     expect(await page.getByLabel("Seed").inputValue()).toBe("77");
   });
 
@@ -219,18 +238,17 @@ describe("the control page", () => {
     const api = await connect(sandbox);
     await page.goto(sandbox.controlUrl);
     await page.getByLabel("Webhook URL").fill(receiver.url);
-    await page.getByRole("button", { name: "Subscribe" }).click();
+    await follow(button("Subscribe").click());
     await createContract(api);
     await sandbox.deliveries.idle();
     await page.goto(sandbox.controlUrl);
     await page.locator(".delivery summary").first().click();
-    await page.getByRole("button", { name: /^Resend contract.created/ }).click();
+    await follow(button(/^Resend contract.created/).click());
     await sandbox.deliveries.idle();
     expect(receiver.events()).toEqual(["contract.created", "contract.created"]);
     await page.getByLabel(/^Duplicate/).fill("0.25");
     await page.getByLabel(/^Delay to/).fill("300");
-    await page.getByRole("button", { name: "Set the faults" }).click();
-    await page.waitForLoadState();
+    await follow(button("Set the faults").click());
     expect(sandbox.faults.get()).toEqual({ duplicate: 0.25, delayMs: [0, 300], seed: 1 });
     expect(await page.evaluate<number>(unnamedControls)).toBe(0);
     expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
