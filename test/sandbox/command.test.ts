@@ -58,7 +58,7 @@ it("prints what a stranger needs, sends webhooks, and ends cleanly on SIGTERM", 
     method: "POST",
     headers: { Authorization: `Bearer ${bearer}` },
   });
-  await expect.poll(output, { timeout: 5_000 }).toMatch(/200 {2}webhook\.test {2}- {2}attempt 1/);
+  await expect.poll(output, { timeout: 15_000 }).toMatch(/200 {2}webhook\.test {2}- {2}attempt 1/);
   child.kill("SIGTERM");
   expect(await ended).toBe(0);
 });

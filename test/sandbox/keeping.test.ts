@@ -160,6 +160,6 @@ describe("createSandbox", () => {
     await createContract(await connect(sandbox));
     const startedMs = Date.now();
     await Promise.all([sandbox.close(), sandbox[Symbol.asyncDispose]()]);
-    expect(Date.now() - startedMs).toBeLessThan(3_000);
+    expect(Date.now() - startedMs).toBeLessThan(15_000);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { createSandbox, manualClock } from "../../src/sandbox.ts";
+import { createSandbox } from "../../src/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox.ts";
-import { at, connect, contractBody, isGuid, isUtc, milestones, refund } from "./support.ts";
+import { at, connect, contractBody, isGuid, isUtc, milestones, openSandbox, refund } from "./support.ts";
 import type { Answered, Api } from "./support.ts";
 
 /** §2, row by row: every field of every table, in what the running sandbox answers. */
@@ -21,8 +21,8 @@ interface Seen {
 let seen: Seen;
 
 beforeAll(async () => {
-  const sandbox = await createSandbox({ clock: manualClock(), webhookUrl: "http://127.0.0.1:9/" });
-  const earlier = await createSandbox({ clock: manualClock(), edition: "earlier", getShape: "table" });
+  const sandbox = await openSandbox({ webhookUrl: "http://127.0.0.1:9/" });
+  const earlier = await openSandbox({ edition: "earlier", getShape: "table" });
   seen = await look(sandbox, await connect(sandbox), earlier, await connect(earlier));
   await sandbox.close();
   await earlier.close();

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { createSandbox, manualClock } from "../../src/sandbox.ts";
 import type { SandboxOptions } from "../../src/sandbox.ts";
 import {
   at,
@@ -12,6 +11,7 @@ import {
   isUtc,
   milestones,
   openReceiver,
+  openSandbox,
   refund,
   startReceiver,
   startSandbox,
@@ -23,8 +23,7 @@ const seen = new Map<string, Received>();
 
 beforeAll(async () => {
   const receiver = await openReceiver();
-  const sandbox = await createSandbox({
-    clock: manualClock(),
+  const sandbox = await openSandbox({
     webhookUrl: receiver.url,
     webhookSecret: "whsec_é",
   });

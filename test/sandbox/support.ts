@@ -7,11 +7,19 @@ import { onTestFinished } from "vitest";
 import { createSandbox, manualClock } from "../../src/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox.ts";
 
-/** A sandbox for one test, on a clock that stands still unless told otherwise. */
+/** `openSandbox` for one test. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await createSandbox({ clock: manualClock(), seed: 1, patienceMs: 150, ...options });
+  const sandbox = await openSandbox(options);
   onTestFinished(() => sandbox.close());
   return sandbox;
+}
+
+/**
+ * A sandbox on a clock that stands still unless told otherwise, and with a patience that no receiver wears out
+ * because the machine is busy: time would go on without it.
+ */
+export function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  return createSandbox({ clock: manualClock(), seed: 1, patienceMs: 20_000, ...options });
 }
 
 export interface Received {
