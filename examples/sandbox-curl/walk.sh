@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A contract's life with nothing but curl. Start the sandbox in another terminal, then set what it printed:
+# A contract's life with nothing but curl. Start the sandbox in another terminal, then give this shell what it printed
+# as Base URL, Client id and Client secret:
 #   export BASE=http://127.0.0.1:4010 CLIENT_ID=sandbox-client CLIENT_SECRET=…
 set -euo pipefail
 
@@ -9,7 +10,8 @@ TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_i
 AUTH="Authorization: Bearer $TOKEN"
 JSON="Content-Type: application/json"
 
-# Say where webhooks go. Without a receiver of your own, the sandbox has one that accepts everything.
+# Say where webhooks go. Without a receiver of your own, the sandbox has one that accepts everything. Skip this step if
+# you started the sandbox with `--webhook-url`: it sends there already, and this would send it elsewhere.
 curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
 
 # Create a contract with two milestones.
