@@ -16,6 +16,17 @@ describe("the demo", () => {
     expect(text).toContain("ambiguous-field: one key stands twice, with two values");
   });
 
+  it("tells of the same contracts, refunds and history whatever the order", async () => {
+    const told = async (): Promise<string> => {
+      const lines: string[] = [];
+      await runRecorded((line) => lines.push(line));
+      return /The contracts[^]*In quarantine/.exec(lines.join("\n"))?.[0] ?? "";
+    };
+    const first = await told();
+    expect(first).toContain("The history of");
+    expect(await told()).toBe(first);
+  });
+
   it("ends with every contract equal to the service's, but for those whose webhooks were dropped", async () => {
     const report = await runLives(() => {});
     expect(report.sides).toHaveLength(20);

@@ -8,15 +8,15 @@ type Print = (line: string) => void;
 /** Both sides after the twenty lives, and what the way between them did. */
 export function printLives({ sides, unexplained, faults }: LivesReport, print: Print): void {
   const rows = sides.map((side) => [side.contractId, side.service, side.mirror, tellEqual(side)]);
-  print(toTable(["contract", "the service", "the mirror", ""], rows));
+  print(toTable(["contract", "the service says", "the mirror says", "and that is"], rows));
   const did = Object.entries(faults).filter(([, count]) => count > 0);
-  print(`\nOn the way: ${did.map(([fault, count]) => `${count} × ${fault}`).join(", ")}.`);
+  print(`\nWhat the line did: ${did.map(([fault, count]) => `${count} × ${fault}`).join(", ")}.`);
   const equal = sides.filter((side) => side.equal).length;
   const missing = sides.filter((side) => !side.equal && side.dropped.length > 0);
   print(`${equal} of ${sides.length} contracts are equal, milestones and refunds included.`);
   for (const { contractId, dropped } of missing)
     print(
-      `${contractId} differs: ${dropped.join(" and ")} was dropped, and what never comes can't be mirrored.`,
+      `${contractId} differs: ${dropped.join(" and ")} was dropped, and no later webhook tells what it would have told.`,
     );
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);
@@ -73,20 +73,18 @@ async function printHistory(mirror: Mirror, contractId: string, print: Print): P
     step.anomaly ?? "",
   ]);
   print(toTable(["at", "event", "of", "transition", "anomaly"], rows));
+  print("A gap: events before this one have not come. The recording begins in the middle of its contracts.");
 }
 
 async function printQuarantine(mirror: Mirror, print: Print): Promise<void> {
   const { items } = await mirror.quarantine.list();
-  print(`\nQuarantined, which is authentic and stored but not applied: ${items.length}`);
+  print(`\nIn quarantine, authentic and stored but not applied: ${items.length}`);
   const rows = items.map(({ webhookId, reason, attempts }) => [
     webhookId,
     explanations[reason ?? ""] ?? reason ?? "",
     `${attempts} times`,
   ]);
-  print(toTable(["delivery", "why", "came"], rows));
-  print(
-    '\nA "gap" says that events before that one have not come: this recording begins in the middle of its contracts.',
-  );
+  print(toTable(["webhook", "why", "came"], rows));
 }
 
 const explanations: Record<string, string> = {

@@ -33,8 +33,13 @@ export async function runRecorded(print: (line: string) => void): Promise<string
   try {
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/escrow`;
-    print(`Express with a mirror on an SQLite file, listening on ${url}\n`);
+    print(`The receiver: ${url}, with an SQLite file\n`);
     const outcomes = await sendShuffled(url, [...deliveries, ...deliveries], print);
+    const count = (outcome: string): number => outcomes.filter((each) => each === outcome).length;
+    print(`
+${count("applied")} × applied: new, understood and on the disk before the answer.
+${count("duplicate")} × duplicate: seen before, so nothing was done a second time.
+${count("quarantined")} × quarantined: the signature holds but the body can't be read, so it is kept for a person to look at.`);
     await printMirror(mirror, print);
     return outcomes;
   } finally {
@@ -55,12 +60,13 @@ async function sendShuffled(
   print: (line: string) => void,
 ): Promise<string[]> {
   const outcomes: string[] = [];
+  print(`  HTTP outcome     webhook   what is special about it`);
   for (const delivery of shuffle(deliveries)) {
     const body = Buffer.from(delivery.bodyBase64, "base64");
     const response = await fetch(url, { method: "POST", headers: delivery.headers, body });
     const { outcome } = (await response.json()) as { outcome: string };
     outcomes.push(outcome);
-    print(`  ${response.status} ${outcome.padEnd(11)} ${delivery.name.padEnd(9)} ${delivery.what}`);
+    print(`  ${response.status}  ${outcome.padEnd(11)} ${delivery.name.padEnd(9)} ${delivery.what}`);
   }
   return outcomes;
 }
