@@ -17,14 +17,9 @@ describe("the demo", () => {
   });
 
   it("tells of the same contracts, refunds and history whatever the order", async () => {
-    const told = async (): Promise<string> => {
-      const lines: string[] = [];
-      await runRecorded((line) => lines.push(line));
-      return /The contracts[^]*In quarantine/.exec(lines.join("\n"))?.[0] ?? "";
-    };
-    const first = await told();
+    const first = await tellRecorded();
     expect(first).toContain("The history of");
-    expect(await told()).toBe(first);
+    expect(await tellRecorded()).toBe(first);
   });
 
   it("ends with every contract equal to the service's, but for those whose webhooks were dropped", async () => {
@@ -38,3 +33,9 @@ describe("the demo", () => {
       if (!equal) expect(lines.join("\n")).toContain(`${contractId} differs`);
   });
 });
+
+async function tellRecorded(): Promise<string> {
+  const lines: string[] = [];
+  await runRecorded((line) => lines.push(line));
+  return /The contracts[^]*In quarantine/.exec(lines.join("\n"))?.[0] ?? "";
+}
