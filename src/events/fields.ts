@@ -6,13 +6,17 @@ export interface FieldTable {
   /** Every field as absent: the shape that a reading starts from. */
   readonly absent: Readonly<Record<string, undefined>>;
   /** camelCase and PascalCase, which is how fields come. */
-  readonly usual: ReadonlyMap<string, string>;
+  readonly usual: ReadonlyMap<string, Field>;
   /** The same fields by their lower case, for any other casing. */
-  readonly anyCase: ReadonlyMap<string, string>;
-  /** Fields that are objects with a table of their own. */
-  readonly nested: ReadonlyMap<string, FieldTable>;
+  readonly anyCase: ReadonlyMap<string, Field>;
   /** What stands in the object's place and is none is taken for absent, instead of left for the schema to refuse. */
   readonly optional: boolean;
+}
+
+interface Field {
+  readonly name: string;
+  /** The table of a field that is an object with fields of its own. */
+  readonly inner: FieldTable | undefined;
 }
 
 /** A table for fields named in the service's own camelCase. */
@@ -21,14 +25,11 @@ export function fieldTable(
   nested: Record<string, FieldTable> = {},
   otherwise: "refused unless an object" | "absent unless an object" = "refused unless an object",
 ): FieldTable {
-  const absent = Object.fromEntries(names.map((name) => [name, undefined]));
-  const usual = new Map(names.flatMap((name) => [[name, name] as const, [toPascal(name), name] as const]));
-  const anyCase = new Map(names.map((name) => [name.toLowerCase(), name] as const));
+  const fields = names.map((name): Field => ({ name, inner: nested[name] }));
   return {
-    absent,
-    usual,
-    anyCase,
-    nested: new Map(Object.entries(nested)),
+    absent: Object.fromEntries(names.map((name) => [name, undefined])),
+    usual: new Map(fields.flatMap((field) => [field.name, toPascal(field.name)].map((key) => [key, field]))),
+    anyCase: new Map(fields.map((field) => [field.name.toLowerCase(), field])),
     optional: otherwise === "absent unless an object",
   };
 }
@@ -42,9 +43,9 @@ export function readFields(value: unknown, table: FieldTable, twice: string[], p
   if (!isObject(value)) return table.optional ? undefined : value;
   const found: Record<string, unknown> = { ...table.absent };
   for (const key in value) {
-    const name = nameOf(key, table);
-    if (name === undefined) continue;
-    const inner = table.nested.get(name);
+    const field = table.usual.get(key) ?? table.anyCase.get(key.toLowerCase());
+    if (field === undefined) continue;
+    const { name, inner } = field;
     const read = inner === undefined ? value[key] : readFields(value[key], inner, twice, `${path}${name}.`);
     if (read === ambiguous || differs(found[name], read)) twice.push(path + name);
     found[name] = read;
@@ -56,10 +57,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
   );
-}
-
-function nameOf(key: string, table: FieldTable): string | undefined {
-  return table.usual.get(key) ?? table.anyCase.get(key.toLowerCase());
 }
 
 // JSON has no undefined: it is a field not yet seen.

@@ -106,20 +106,20 @@ function isNested(value: unknown): value is object {
 }
 
 /**
- * Counts `"` before `:`, which every key is. Inside a string the same may stand after an escape: then the count
- * is too high and the text is read the slow way, nothing worse. `unsure` where a number after a colon is so long,
- * or has an exponent, that digits could be lost. Numbers elsewhere are `bareNumbers`.
+ * Counts `":`, which ends a key. Where white space stands between the two, or the same stands after an escape inside a
+ * string, the count is not that of the keys and the text is read the slow way, nothing worse. `unsure` where a number
+ * after a colon is so long, or has an exponent, that digits could be lost. Numbers elsewhere are `bareNumbers`.
  */
 function countKeyTokens(text: string): number {
   let keys = 0;
-  for (let colon = text.indexOf(":"); colon !== -1; colon = text.indexOf(":", colon + 1)) {
-    let before = colon - 1;
-    while (isWhiteSpace(text.charCodeAt(before))) before--;
-    if (text.charCodeAt(before) === quote) keys++;
-    if (digitsMayBeLost(text, colon + 1)) return unsure;
+  for (let end = text.indexOf(keyEnd); end !== -1; end = text.indexOf(keyEnd, end + keyEnd.length)) {
+    keys++;
+    if (digitsMayBeLost(text, end + keyEnd.length)) return unsure;
   }
   return keys;
 }
+
+const keyEnd = '":';
 
 function digitsMayBeLost(text: string, from: number): boolean {
   let start = from;
@@ -148,6 +148,5 @@ function isNumberPart(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2d;
 }
 
-const quote = 0x22;
 const lowerE = 0x65;
 const upperE = 0x45;

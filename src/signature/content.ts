@@ -1,4 +1,5 @@
-import { createHmac, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { hmac } from "./hmac.ts";
 import type { ResolvedScheme, SignedParts } from "./scheme.ts";
 
 /** Where the parts of the signed content come from; `""` stands for a part that is not there. */
@@ -28,11 +29,9 @@ export function toContent(scheme: ResolvedScheme, source: PartSource): Content |
   return { head: headerBytes(head), body: source.body, id, timestamp };
 }
 
-/** The HMAC of the content under one key. By way of Latin-1 text: a Buffer straight from OpenSSL costs 1 µs more. */
-export function digestOf(scheme: ResolvedScheme, key: KeyObject, content: Content): Buffer {
-  const hmac = createHmac(scheme.algorithm, key);
-  if (content.head !== null) hmac.update(content.head);
-  return Buffer.from(hmac.update(content.body).digest("binary"), "binary");
+/** The HMAC of the content under one key, as the scheme writes it. */
+export function digestOf(scheme: ResolvedScheme, key: KeyObject, { head, body }: Content): string {
+  return hmac(scheme.algorithm, key, head, body, scheme.encoding);
 }
 
 /**
@@ -55,8 +54,9 @@ function callContent(
   };
   try {
     const body = content(parts);
-    if (typeof body === "string" || ArrayBuffer.isView(body)) return { head: null, body, ...read };
-    return undefined;
+    if (typeof body === "string") return { head: null, body, ...read };
+    if (!ArrayBuffer.isView(body)) return undefined;
+    return { head: null, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), ...read };
   } catch {
     return undefined;
   }

@@ -29,7 +29,7 @@ export interface SignBodyOptions {
 export function signBody(options: SignBodyOptions): Record<string, string> {
   const scheme = resolveScheme(options.scheme, options.headerPrefix);
   const timestamp = writtenTimestamp(options.timestamp, scheme);
-  const digest = signedDigest(options, scheme, timestamp).toString(scheme.encoding);
+  const digest = signedDigest(options, scheme, timestamp);
   const own = {
     [scheme.idHeader]: options.webhookId,
     ...(scheme.timestampEntry === null ? { [scheme.timestampHeader]: timestamp } : {}),
@@ -42,7 +42,7 @@ function writtenTimestamp(timestamp: number | string, scheme: ResolvedScheme): s
   return typeof timestamp === "string" ? timestamp : formatTimestamp(timestamp, scheme.timestampUnit);
 }
 
-function signedDigest(options: SignBodyOptions, scheme: ResolvedScheme, timestamp: string): Buffer {
+function signedDigest(options: SignBodyOptions, scheme: ResolvedScheme, timestamp: string): string {
   const body = typeof options.body === "string" ? Buffer.from(options.body, "utf8") : options.body;
   const source = { body, id: () => options.webhookId, timestamp: () => timestamp };
   const content = toContent(scheme, source);

@@ -65,7 +65,7 @@ export type VerifyFailure =
  * Prepares the check of one scheme.
  *
  * Several signature *headers* never pass. One header with several *entries* does where the scheme is such a list
- * (Stripe, Standard Webhooks): any entry may match, but each that bears the scheme's prefix must be a digest.
+ * (Stripe, Standard Webhooks): any entry may match, but each that bears the scheme's prefix must be as long as a digest.
  *
  * @throws `invalid-configuration` for a scheme, prefix or tolerance that is wrong.
  */
@@ -73,17 +73,20 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
   const scheme = resolveScheme(options.scheme, options.headerPrefix);
   const tolerance = resolveTolerance(options.toleranceMs);
   const names = lowerCaseNames(scheme);
+  const form = digestForm(scheme);
+  const isAmong = createComparison(form.length);
   return {
     scheme,
     verify(request, secrets, nowMs) {
-      const claim = readClaim(scheme, request.headers(names.signature));
+      const claim = readClaim(scheme, form, request.headers(names.signature));
       if (typeof claim === "string") return failed(claim);
       const content = toContent(scheme, partsOf(request, names, claim));
       if (content === undefined) return failed("signature-mismatch");
       const gap = missingPart(scheme, content);
       if (gap !== undefined) return failed(gap);
       const secret = secrets.find(({ key }) => isAmong(claim.digests, digestOf(scheme, key, content)));
-      if (secret === undefined) return failed("signature-mismatch");
+      if (secret === undefined)
+        return failed(claim.digests.every(form.isDigest) ? "signature-mismatch" : "signature-malformed");
       return judgeTime(scheme, tolerance, content, secret, nowMs);
     },
   };
@@ -91,7 +94,8 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
 
 /** What the signature header says: the digests that it claims, and the timestamp if it holds one. */
 interface Claim {
-  readonly digests: readonly Buffer[];
+  /** As the scheme writes them, hex in lower case. */
+  readonly digests: readonly string[];
   /** `null` where the scheme has a header of its own for it. */
   readonly timestamp: string | null;
 }
@@ -117,21 +121,25 @@ function lowerCaseNames(scheme: ResolvedScheme): HeaderNames {
   };
 }
 
-function readClaim(scheme: ResolvedScheme, values: readonly string[]): Claim | ClaimFailure {
+function readClaim(
+  scheme: ResolvedScheme,
+  form: DigestForm,
+  values: readonly string[],
+): Claim | ClaimFailure {
   const [value, ...more] = values;
   if (value === undefined || values.every(isBlank)) return "signature-missing";
   if (more.length > 0) return "signature-malformed";
-  if (scheme.list !== "none") return readList(scheme, value);
-  const digest = decodeDigest(scheme, withoutPrefix(scheme, value));
+  if (scheme.list !== "none") return readList(scheme, form, value);
+  const digest = readDigest(form, withoutPrefix(scheme, value));
   return digest === undefined ? "signature-malformed" : { digests: [digest], timestamp: null };
 }
 
-function readList(scheme: ResolvedScheme, value: string): Claim | ClaimFailure {
+function readList(scheme: ResolvedScheme, form: DigestForm, value: string): Claim | ClaimFailure {
   const entries = value.split(scheme.list === "comma" ? "," : " ", entriesMax + 1);
-  const digests = valuesUnder(entries, scheme.prefix).map((text) => decodeDigest(scheme, text));
+  const digests = valuesUnder(entries, scheme.prefix).map((text) => readDigest(form, text));
   const timestamps = scheme.timestampEntry === null ? null : valuesUnder(entries, scheme.timestampEntry);
   if (entries.length > entriesMax || digests.length === 0) return "signature-malformed";
-  if (!digests.every(isDigest) || (timestamps?.length ?? 0) > 1) return "signature-malformed";
+  if (!digests.every(isRead) || (timestamps?.length ?? 0) > 1) return "signature-malformed";
   return { digests, timestamp: timestamps === null ? null : (timestamps[0] ?? "") };
 }
 
@@ -144,25 +152,44 @@ function withoutPrefix({ prefix, prefixRequired }: ResolvedScheme, value: string
   return prefixRequired ? "" : value;
 }
 
-/**
- * The digest that `text` spells, or `undefined`. Node's decoders stop at, skip or truncate what they don't know
- * (`"\u0130"` reads as hex `0`), so only a text that comes back the same is taken: no junk, no second spelling.
- */
-function decodeDigest({ algorithm, encoding }: ResolvedScheme, text: string): Buffer | undefined {
-  const bytes = digestBytes[algorithm];
-  if (text.length !== (encoding === "hex" ? bytes * 2 : Math.ceil(bytes / 3) * 4)) return undefined;
-  const digest = Buffer.from(text, encoding);
-  const faithful = digest.toString(encoding) === (encoding === "hex" ? text.toLowerCase() : text);
-  return faithful ? digest : undefined;
+/** How the scheme writes a digest. */
+interface DigestForm {
+  readonly length: number;
+  /** Hex may come in either case; base64 has one. */
+  readonly encoding: "hex" | "base64";
+  /** Only one spelling of the bytes is one: no junk, no padding left out, no bits set that padding covers. */
+  readonly isDigest: (text: string) => boolean;
 }
 
-function isDigest(digest: Buffer | undefined): digest is Buffer {
+function digestForm({ algorithm, encoding }: ResolvedScheme): DigestForm {
+  const bytes = digestBytes[algorithm];
+  const length = encoding === "hex" ? bytes * 2 : Math.ceil(bytes / 3) * 4;
+  const end = bytes % 3 === 1 ? "[AQgw]==" : "[AEIMQUYcgkosw048]=";
+  const pattern = encoding === "hex" ? /^[0-9a-f]+$/ : new RegExp(`^[A-Za-z0-9+/]+${end}$`);
+  return { encoding, length, isDigest: (text) => pattern.test(text) };
+}
+
+/** A digest by its length. Its characters are looked at only where it matches none of ours: to say what is wrong. */
+function readDigest({ encoding, length }: DigestForm, value: string): string | undefined {
+  const text = encoding === "hex" ? value.toLowerCase() : value;
+  return text.length === length ? text : undefined;
+}
+
+function isRead(digest: string | undefined): digest is string {
   return digest !== undefined;
 }
 
-/** Every digest is as long as the algorithm's, so the comparison can't throw. */
-function isAmong(claimed: readonly Buffer[], digest: Buffer): boolean {
-  return claimed.some((candidate) => timingSafeEqual(candidate, digest));
+/** Compares texts of one length in constant time. What is written as Latin-1 may lose bits, so that a match is looked at once more. */
+function createComparison(length: number): (claimed: readonly string[], digest: string) => boolean {
+  const one = Buffer.alloc(length);
+  const other = Buffer.alloc(length);
+  return (claimed, digest) => {
+    one.write(digest, "latin1");
+    return claimed.some((candidate) => {
+      other.write(candidate, "latin1");
+      return timingSafeEqual(one, other) && candidate === digest;
+    });
+  };
 }
 
 /** A repeated header reads as HTTP joins it (RFC 9110 §5.3), as hosts that join early hand it over. */
