@@ -2,7 +2,7 @@ import type { Batches } from "./batches.ts";
 import { columnOf, decodeRows, decodeValue, encodeRow, encodeValue, type SqlValue } from "./codec.ts";
 import { toArray } from "./postgres-array.ts";
 import { arrayTypeOf, identityOf, type ArrayStatements } from "./postgres-statements.ts";
-import type { Session } from "./session.ts";
+import type { ArraySession } from "./session.ts";
 import type { RowStatement } from "./statements.ts";
 import type { FieldOf, NewRow } from "./store.ts";
 import { tables, type TableName, type Tables } from "./tables.ts";
@@ -11,12 +11,15 @@ import { tables, type TableName, type Tables } from "./tables.ts";
  * Batches for a database of many writers, each batch one statement. Rows and locks are taken in one order, so that two
  * processes rarely meet crosswise.
  */
-export function createArrayBatches(session: Session, statements: ArrayStatements): Batches {
+export function createArrayBatches(session: ArraySession, statements: ArrayStatements): Batches {
   /** Contracts that were claimed before they had a row, and have not been written since. */
   let blank = new Set<string>();
 
   const run = (statement: RowStatement, rows: readonly object[]): Promise<unknown[][]> =>
     session.all(statement.sql, toArrays(statement, rows));
+
+  const send = (statement: RowStatement, rows: readonly object[]): void =>
+    session.send(statement.sql, toArrays(statement, rows));
 
   const batches: Batches = {
     async lookup<Name extends TableName>(
@@ -46,9 +49,11 @@ export function createArrayBatches(session: Session, statements: ArrayStatements
       if (ids.length === 0) return [];
       const { sql } = statements.insertBlank();
       const { type } = columnOf("contracts", "contractId");
-      for (const [id] of await session.all(sql, [toValues("contracts", "contractId", ids)]))
-        blank.add(String(decodeValue(type, id)));
-      const rows = await batches.claim("contracts", "contractId", ids);
+      const [made, rows] = await Promise.all([
+        session.all(sql, [toValues("contracts", "contractId", ids)]),
+        batches.claim("contracts", "contractId", ids),
+      ]);
+      for (const [id] of made) blank.add(String(decodeValue(type, id)));
       return rows.filter(({ contractId }) => !blank.has(contractId));
     },
 
@@ -59,7 +64,7 @@ export function createArrayBatches(session: Session, statements: ArrayStatements
 
     async upsert(table, rows) {
       if (rows.length === 0) return;
-      await run(statements.upsert(table), toSorted(table, rows));
+      send(statements.upsert(table), toSorted(table, rows));
       if (table === "contracts") for (const row of rows) blank.delete(String(valueOf(row, "contractId")));
     },
 
@@ -71,7 +76,7 @@ export function createArrayBatches(session: Session, statements: ArrayStatements
       const [first] = rows;
       if (first === undefined) return;
       const set = Object.keys(first).filter((each) => each !== field);
-      await run(statements.updateEach(table, field, set), rows);
+      send(statements.updateEach(table, field, set), rows);
     },
 
     mark() {
@@ -82,7 +87,7 @@ export function createArrayBatches(session: Session, statements: ArrayStatements
     /** A contract of which nothing came is none. */
     async finish() {
       if (blank.size === 0) return;
-      await session.run(statements.removeBlank().sql, [toValues("contracts", "contractId", [...blank])]);
+      session.send(statements.removeBlank().sql, [toValues("contracts", "contractId", [...blank])]);
     },
   };
   return batches;

@@ -3,7 +3,7 @@ import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
 import { isLost, isUndone, isUniqueRace, toStoreFault } from "./postgres-faults.ts";
 import type { Connection, Connections } from "./postgres-pool.ts";
-import type { Engine, Session } from "./session.ts";
+import type { ArraySession, Engine, Session } from "./session.ts";
 
 export interface PostgresEngineParts {
   readonly description: string;
@@ -24,13 +24,13 @@ const graceMs = 2000;
  * Transactions and reads on Postgres. A process writes through one connection at a time; any number of processes do at
  * once, so that what one locked another may wait for, or be refused: it then runs anew.
  */
-export function createPostgresEngine(parts: PostgresEngineParts): Engine {
+export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySession> {
   const { connections, deadlineMs, migrationLock } = parts;
   const writeLock = createLock();
   const reads = new Set<Promise<unknown>>();
   let closed = false;
 
-  const run = <T>(kind: Kind, patienceMs: number, work: (session: Session) => Promise<T>): Promise<T> =>
+  const run = <T>(kind: Kind, patienceMs: number, work: (session: ArraySession) => Promise<T>): Promise<T> =>
     runAgain(async (progress) => {
       if (closed) throw new EscrowMirrorError("store-unavailable", "the Postgres store is closed");
       return runOnce(connections, { kind, patienceMs, progress }, work);
@@ -100,14 +100,14 @@ async function runAgain<T>(once: (progress: Progress) => Promise<T>): Promise<T>
 async function runOnce<T>(
   connections: Connections,
   { kind, patienceMs, progress }: Attempt,
-  work: (session: Session) => Promise<T>,
+  work: (session: ArraySession) => Promise<T>,
 ): Promise<T> {
   const connection = await guarded(progress, () => connections.connect(patienceMs + graceMs));
   const session = createSession(connection, progress);
   try {
-    await guarded(progress, () => begin(connection, kind, patienceMs));
+    session.begin(kind, patienceMs);
     const result = await work(session);
-    await commit(connection, progress);
+    await session.commit();
     connection.release(false);
     return result;
   } catch (error) {
@@ -117,29 +117,20 @@ async function runOnce<T>(
 }
 
 /** Settings that end with the transaction, so that a pooler between us and the server may share the connection. */
-async function begin(connection: Connection, kind: Kind, patienceMs: number): Promise<void> {
-  if (kind === "read") {
-    await connection.script([
+function beginOf(kind: Kind, patienceMs: number): string[] {
+  if (kind === "read")
+    return [
       "begin isolation level repeatable read read only",
       `select set_config('statement_timeout', '${patienceMs}', true)`,
-    ]);
-    return;
-  }
-  const [row] = await connection.script([
+    ];
+  return [
     "begin isolation level read committed",
     `select current_setting('transaction_read_only'), set_config('synchronous_commit', 'on', true), set_config('statement_timeout', '${patienceMs}', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`,
-  ]);
-  if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
+  ];
 }
 
 /** A process that is stopped in the middle of a transaction holds its locks no longer than this. */
 const idleMs = 60_000;
-
-async function commit(connection: Connection, progress: Progress): Promise<void> {
-  if (progress.failed !== undefined) throw progress.failed;
-  progress.committing = true;
-  await guarded(progress, () => connection.query("commit", []));
-}
 
 async function undo(connection: Connection, progress: Progress): Promise<void> {
   if (!progress.lost) await connection.query("rollback", []).catch(() => (progress.lost = true));
@@ -155,33 +146,66 @@ async function guarded<T>(progress: Progress, step: () => Promise<T>): Promise<T
   }
 }
 
+/** The first failure says why: what comes after it in the same transaction fails because of it. */
 function translate(error: unknown, progress: Progress): Error {
   const isLate = isEscrowMirrorError(error);
-  const fault = isLate ? error : (toStoreFault(error) ?? (error as Error));
   progress.lost ||= isLate || isLost(error);
+  if (progress.failed !== undefined) return progress.failed;
   progress.again = isUndone(error) || isUniqueRace(error) || (isLost(error) && !progress.committing);
-  progress.failed = fault;
-  return fault;
+  progress.failed = isLate ? error : (toStoreFault(error) ?? (error as Error));
+  return progress.failed;
 }
 
-/** One statement after the other: a connection takes no second one meanwhile. */
-function createSession(connection: Connection, progress: Progress): Session {
+/** A session whose transaction begins with the first statement on its way, and whose writes are not waited for. */
+interface TransactionSession extends ArraySession {
+  begin(kind: Kind, patienceMs: number): void;
+  commit(): Promise<void>;
+}
+
+/**
+ * Statements go out in the order of asking: at once where the driver may have several under way, else one after the
+ * other.
+ */
+function createSession(connection: Connection, progress: Progress): TransactionSession {
   let last: Promise<unknown> = Promise.resolve();
-  const ask: Session["all"] = async (sql, values) => {
-    const rows = await guarded(progress, () => connection.query(sql, values));
+
+  const inTurn = <T>(step: () => Promise<T>): Promise<T> => {
+    const guardedStep = (): Promise<T> => guarded(progress, step);
+    const next = connection.pipelined ? guardedStep() : last.then(guardedStep);
+    last = next.catch(() => undefined);
+    return next;
+  };
+
+  const all: Session["all"] = async (sql, values) => {
+    const rows = await inTurn(() => connection.query(sql, values));
     // What failed since the savepoint is undone with it.
     if (sql.startsWith("rollback to")) Object.assign(progress, { failed: undefined, again: false });
     return rows;
   };
-  const all: Session["all"] = (sql, values) => {
-    const next = last.then(() => ask(sql, values));
-    last = next.catch(() => undefined);
-    return next;
-  };
+
   return {
     all,
     run: async (sql, values) => {
       await all(sql, values);
+    },
+    send: (sql, values) => {
+      all(sql, values).catch(() => undefined);
+    },
+    begin: (kind, patienceMs) => {
+      const begun = inTurn(async () => {
+        const [row] = await connection.script(beginOf(kind, patienceMs));
+        if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
+      });
+      begun.catch(() => undefined);
+    },
+    commit: async () => {
+      if (progress.failed !== undefined) throw progress.failed;
+      await inTurn(() => {
+        progress.committing = true;
+        return connection.query("commit", []);
+      });
+      // What was not waited for may have failed: the commit was a rollback then, without saying so.
+      if (progress.failed !== undefined) throw progress.failed;
     },
   };
 }

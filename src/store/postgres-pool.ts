@@ -12,6 +12,9 @@ export interface PgPool {
 
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>;
+  /** Whether queries are sent without waiting for the answers to those before. */
+  readonly pipeline?: boolean;
+  readonly connection?: { readonly stream?: { destroy(): void } };
   getTypeParser(oid: number, format?: "text"): (text: string) => unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
   removeListener(event: "error", listener: (error: Error) => void): unknown;
@@ -31,6 +34,8 @@ export type PgResult = { rows: unknown[]; rowCount?: number | null } | { rows: u
 
 /** One connection, ours until it is released. */
 export interface Connection {
+  /** Whether a statement may be asked for before the one before is answered. They then fail as a transaction's do. */
+  readonly pipelined: boolean;
   /** Runs one statement, and gives its rows as arrays. */
   query(sql: string, values: readonly SqlValue[]): Promise<unknown[][]>;
   /** Runs statements without values in one round trip where it can, and gives the rows of the last. */
@@ -78,12 +83,15 @@ function lend(client: PgClient, patienceMs: number): Connection {
     return (last?.rows ?? []) as unknown[][];
   };
   return {
+    pipelined: client.pipeline === true,
     query: (sql, values) => ask({ text: sql, values: [...values] }),
     script: (statements) => ask({ text: statements.join("; ") }),
     release: (failed) => {
       // The pool listens to what it keeps; to what is destroyed nobody else does.
       if (!failed) client.removeListener("error", ignore);
       client.release(failed);
+      // With statements under way it would wait for their answers, of a server that hangs for ever.
+      if (failed && client.pipeline === true) client.connection?.stream?.destroy();
     },
   };
 }
@@ -144,7 +152,7 @@ function borrow(
         const { rows } = await within(patienceMs, running);
         return rows.map((row) => Object.values(row as object));
       };
-      resolve({ query, script: inTurn(query), release });
+      resolve({ pipelined: false, query, script: inTurn(query), release });
       await released;
       await pending;
     };

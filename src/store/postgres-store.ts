@@ -140,6 +140,8 @@ async function openPool(
     max: connectionsMax,
     connectionTimeoutMillis: deadlineMs,
     keepAlive: true,
+    // Statements that don't hang on one another's rows go out together. An older pg takes no notice.
+    pipeline: true,
     application_name: "escrow-mirror",
   });
 }

@@ -14,6 +14,12 @@ export interface RowSession extends Session {
   runEach(sql: string, runs: readonly (readonly SqlValue[])[]): Promise<number[]>;
 }
 
+/** A connection with a way to it: what needs no answer is not waited for. */
+export interface ArraySession extends Session {
+  /** Sends a statement whose rows nobody reads. What it fails with, the next statement that is waited for says. */
+  send(sql: string, values: readonly SqlValue[]): void;
+}
+
 /** What the store asks of a database kind, beside its SQL. */
 export interface Engine<Connected extends Session = Session> {
   readonly description: string;
