@@ -1,5 +1,5 @@
-import { createAnswer, type MirrorSource } from "./protocol.ts";
-import { readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
+import { closes, createAnswer, type MirrorSource } from "./protocol.ts";
+import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
 
 export type { MirrorSource };
 export type { WebHeaders, WebRequest, WebStream } from "./web-stream.ts";
@@ -27,7 +27,8 @@ export function fetchWebhook(mirror: MirrorSource): FetchHandler {
   return async (request) => {
     const { method, headers } = request;
     const readBody = (bytesMax: number) => readWebBody(request, bytesMax);
-    return toResponse(await answer({ method, headers, readBody, hint }));
+    const result = await answer({ method, headers, readBody, hint });
+    return toResponse(result, closes(result) ? discardWeb(request) : undefined);
   };
 }
 

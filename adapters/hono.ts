@@ -1,7 +1,7 @@
 import { keptBytes } from "./kept-body.ts";
-import { discard, leavesUnread, readStream, type NodeRequest } from "./node-stream.ts";
-import { createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
-import { readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
+import { discard, readStream, type NodeRequest } from "./node-stream.ts";
+import { closes, createAnswer, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
+import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
 
 export type { MirrorSource };
 export type { WebHeaders, WebRequest, WebStream } from "./web-stream.ts";
@@ -37,9 +37,7 @@ export function honoWebhook(mirror: MirrorSource): HonoHandler {
     const headers = incoming?.rawHeaders ?? raw.headers;
     const readBody = (bytesMax: number) => readHonoBody(context, incoming, bytesMax);
     const result = await answer({ method: raw.method, headers, readBody, hint });
-    // After it is returned, the answer is out of our hands: what must come first comes first.
-    if (incoming !== undefined && result !== gone && leavesUnread(incoming, result)) await discard(incoming);
-    return toResponse(result);
+    return toResponse(result, closes(result) ? discardHono(context, incoming) : undefined);
   };
 }
 
@@ -62,6 +60,11 @@ async function readHonoBody(
     return keptBytes({ rawBody: kept }, req.raw.headers.get("content-length") ?? undefined);
   const isUnread = incoming?.readableDidRead === false && incoming.destroyed === false && !req.raw.bodyUsed;
   return isUnread ? readStream(incoming, bytesMax) : readWebBody(req.raw, bytesMax);
+}
+
+async function discardHono({ req }: HonoContext, incoming: NodeRequest | undefined): Promise<void> {
+  if (incoming === undefined) await discardWeb(req.raw);
+  else if (incoming.complete === false) await discard(incoming);
 }
 
 /** Of what `c.req` read, only bytes and text will do: anything else was parsed. */

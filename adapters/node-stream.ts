@@ -2,7 +2,7 @@
 import type { ReceiveResult } from "../src/index.ts";
 import { keptBytes, type KeptBody } from "./kept-body.ts";
 import { createLinger } from "./linger.ts";
-import { gone, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
+import { closes, gone, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
 
 /** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
 export interface NodeRequest extends KeptBody {
@@ -91,16 +91,11 @@ export async function sendNode(req: NodeRequest, res: NodeResponse, result: Rece
   if (res.headersSent || res.destroyed === true) return;
   const { status, headers, body } = result;
   res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-  if (leavesUnread(req, result)) {
+  if (closes(result) && req.complete === false) {
     res.write(body);
     await discard(req);
     res.end();
   } else res.end(body);
-}
-
-/** Whether the connection ends on bytes that nobody will read. */
-export function leavesUnread(req: NodeRequest, { headers }: ReceiveResult): boolean {
-  return headers["connection"] === "close" && req.complete === false;
 }
 
 /** Throws away what still comes, until the sender has stopped or the linger is over. */

@@ -33,6 +33,11 @@ export type Gone = typeof gone;
 /** Never rejects. Resolves with what to send, `gone` where there is nobody to send it to. */
 export type Answer = (request: HostRequest) => Promise<ReceiveResult | Gone>;
 
+/** Whether the answer ends the connection, so that what still comes of the request has to be thrown away before. */
+export function closes(result: ReceiveResult | Gone): boolean {
+  return result !== gone && result.headers["connection"] === "close";
+}
+
 /** @throws TypeError when `source` is neither a mirror nor a promise: a mistake in the set-up, said at start */
 export function createAnswer(source: MirrorSource): Answer {
   const current = openSource(source);

@@ -16,6 +16,7 @@ export interface WebHeaders extends Iterable<[string, string]> {
 }
 
 export interface WebStream {
+  readonly locked: boolean;
   getReader(): WebReader;
 }
 
@@ -44,31 +45,50 @@ async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Arr
   let bytes = 0;
   while (bytes <= bytesMax) {
     const { done, value } = await reader.read();
-    if (done || value === undefined) return Buffer.concat(chunks);
+    if (done || value === undefined) break;
     chunks.push(value);
     bytes += value.byteLength;
   }
-  await discardWeb(reader);
+  reader.releaseLock();
   return Buffer.concat(chunks);
 }
 
 /**
- * As `discard` of node-stream.ts, but before the answer: what comes after it is the runtime's. The rest is left, not
- * cancelled: on Node that would end the connection before the answer is out.
+ * As `discard` of node-stream.ts, where the answer ends the connection. The rest is left, not cancelled: on Node that
+ * would end the connection before the answer is out.
  */
-async function discardWeb(reader: WebReader): Promise<void> {
+export async function discardWeb({ body }: Pick<WebRequest, "body">): Promise<void> {
+  if (body === null || body.locked) return;
   const linger = createLinger();
+  const reader = body.getReader();
   const over = linger.over.then(() => ({ done: true }));
-  while (!(await Promise.race([reader.read(), over])).done) linger.more();
+  const next = (): Promise<{ done: boolean }> => Promise.race([reader.read(), over]);
+  const isMore = async (): Promise<boolean> => !(await next().catch(() => ({ done: true }))).done;
+  while (await isMore()) linger.more();
   linger.end();
   reader.releaseLock();
 }
 
-/** Where the sender is gone, the runtime wants a response all the same; nobody reads it. */
-export function toResponse(result: ReceiveResult | Gone): Response {
+/**
+ * Where the sender is gone, the runtime wants a response all the same; nobody reads it.
+ *
+ * @param unread kept when what still comes of the request is thrown away, where the answer ends the connection
+ */
+export function toResponse(result: ReceiveResult | Gone, unread?: Promise<void>): Response {
   if (result === gone) return new Response(null, { status: 400 });
   const { status, body } = result;
   // Without a length, the answer to a HEAD would end the connection.
   const headers = { ...result.headers, "content-length": String(Buffer.byteLength(body)) };
-  return new Response(body, { status, headers });
+  return new Response(unread === undefined ? body : endingAfter(unread, body), { status, headers });
+}
+
+/** All of the text goes out at once; the end, with which the runtime closes the connection, waits. */
+function endingAfter(unread: Promise<void>, body: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(Buffer.from(body)),
+    pull: async (controller) => {
+      await unread;
+      controller.close();
+    },
+  });
 }

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Outcome, Reason } from "../../src/index.ts";
 import { signBody } from "../../src/signature/sign.ts";
-import { eventBody, fixtureDelivery, noonMs, otherSecret, secret } from "../support/delivery.ts";
+import { eventBody, fixtureDelivery, noonMs, otherSecret, secret, sha256 } from "../support/delivery.ts";
 import type { HeaderPairs, Sent } from "./client.ts";
 
 export interface HostCase {
@@ -12,6 +12,8 @@ export interface HostCase {
   readonly outcome: Outcome;
   readonly webhookId?: string;
   readonly reason?: Reason;
+  /** The id that it is stored under, if that is not the webhook id. */
+  readonly storedAs?: string;
 }
 
 export const maxBodyBytes = 1_048_576;
@@ -45,6 +47,13 @@ function quarantined(title: string, name: string, reason: Reason, send = fresh(n
   return { title, send, status: 200, outcome: "quarantined", webhookId: `wh-${name}`, reason };
 }
 
+/** Signed under the id of one delivery, with the payload id of another; what it claims is theirs. */
+function conflicting(title: string, name: string, payload: string, reason: Reason): HostCase {
+  const body = bodyOf(payload, "contract.approved");
+  const send = { body, headers: [json, ...signedAs(name, body)] };
+  return { ...quarantined(title, name, reason, send), storedAs: `sha256:${sha256(body)}` };
+}
+
 function rejected(title: string, send: HostCase["send"], status = 401): HostCase {
   return { title, send, status, outcome: "rejected" };
 }
@@ -72,6 +81,8 @@ const withSignature = (value: string) =>
 const responseTable: readonly HostCase[] = [
   applied("a new delivery", "new"),
   { ...applied("the same again", "new"), outcome: "duplicate" },
+  conflicting("its webhook id with another event", "new", "renewed", "webhook-id-conflict"),
+  conflicting("its payload id with another event", "newer", "new", "payload-id-conflict"),
   applied(
     "an event type that nobody knows",
     "teleported",

@@ -30,6 +30,8 @@ export interface Client {
   send(sent: Sent): Promise<Answered>;
   /** Resolves when the connection is cut. */
   abort(sent: Sent): Promise<void>;
+  /** Sends so many bytes, and then one at a time without end. */
+  drip(sent: Sent & { readonly body: number }): Promise<Answered>;
   close(): void;
 }
 
@@ -56,6 +58,14 @@ export function createClient(port: number): Client {
       await new Promise<void>((resolve) => req.write(body.subarray(0, body.byteLength / 2), () => resolve()));
       req.destroy();
       await new Promise((resolve) => req.on("close", resolve));
+    },
+    drip: async (sent) => {
+      const req = open({ ...sent, framing: "chunked" });
+      const answer = answerTo(req);
+      await writeFiller(req, sent.body);
+      const dripping = setInterval(() => req.write("x"), 20);
+      req.on("close", () => clearInterval(dripping));
+      return answer.finally(() => req.destroy());
     },
     close: () => agent.destroy(),
   };

@@ -9,8 +9,9 @@ import { nodeWebhook } from "../../adapters/node.ts";
 import type { MirrorSource, WebhookReceiver } from "../../adapters/protocol.ts";
 import type { ReceiveRequest } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { delivery, fixtureDelivery, otherSecret, secret } from "../support/delivery.ts";
-import { openMirror, temporaryFile } from "../support/mirror.ts";
+import { openMirror, temporaryFile, withTransactions } from "../support/mirror.ts";
 import { createClient, type Answered, type Client } from "./client.ts";
 import { hosts, type RunningHost } from "./hosts.ts";
 
@@ -24,12 +25,20 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((host) => host.close()));
 });
 
+/** Another connection to the host that was started last. */
+function connect(): Client {
+  const client = createClient((running.at(-1) as RunningHost).port);
+  clients.push(client);
+  return client;
+}
+
 describe.each(hosts)("$name", (host) => {
   async function start(mirror: MirrorSource): Promise<(request: ReceiveRequest) => Promise<Answered>> {
-    const started = await host.start(mirror);
-    const client = createClient(started.port);
-    running.push(started);
-    clients.push(client);
+    running.push(await host.start(mirror));
+    return sendOver(connect());
+  }
+
+  function sendOver(client: Client): (request: ReceiveRequest) => Promise<Answered> {
     return ({ headers, body }) =>
       client.send({
         path: host.path,
@@ -103,6 +112,30 @@ describe.each(hosts)("$name", (host) => {
     expect(await mirror.contracts.count()).toMatchObject({ total: 1 });
   });
 
+  it("answers 503 what the intake has no place for, and applies it when it comes again", async () => {
+    const commits = new EventEmitter();
+    const inner = createMemoryStore();
+    const store = withTransactions(inner, async (work) => {
+      if (commits.emit("begun")) await once(commits, "end");
+      return inner.transaction(work);
+    });
+    const mirror = await openMirror({ store, intake: { itemsMax: 1 } });
+    const send = await start(mirror);
+    const begun = once(commits, "begun");
+    const committing = send(order);
+    await begun;
+    // One has a place to wait in, whichever of them comes first.
+    const late = ["p-2", "p-3"].map((id) => delivery("contract.created", { id }));
+    const waiting = late.map((each) => sendOver(connect())(each));
+    expectRetry(await Promise.race(waiting));
+    commits.emit("end");
+    expectOutcome(await committing, 200, "applied");
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    for (const [index, each] of late.entries())
+      expectOutcome(await send(each), 200, statuses[index] === 200 ? "duplicate" : "applied");
+  });
+
   it("quarantines what was signed too long ago where the scheme signs the time, and refuses it without one", async () => {
     const sign = { scheme: "standard-webhooks", secret: base64Secret } as const;
     const webhook = { secrets: base64Secret, signature: sign.scheme };
@@ -125,13 +158,19 @@ describe.each(hosts)("$name", (host) => {
       },
     };
     const send = await start(watching);
-    const { port } = running.at(-1) as RunningHost;
-    const client = createClient(port);
-    clients.push(client);
-    const { status } = await client.send({ path: host.path, body: 30_000_000, framing: "chunked" });
+    const { status } = await connect().send({ path: host.path, body: 30_000_000, framing: "chunked" });
     expect(status).toBe(413);
     // The limit and one chunk, which is 64 KiB at most on every host.
     expect(Math.max(...sizes)).toBeLessThanOrEqual(100_000 + 65_536);
+    expectOutcome(await send(order), 200, "applied");
+  });
+
+  it("answers within a second what is over the limit and never ends", async () => {
+    const mirror = await openMirror({ webhook: { secrets: secret, maxBodyBytes: 100_000 } });
+    const send = await start(mirror);
+    const startedMs = performance.now();
+    expectOutcome(await connect().drip({ path: host.path, body: 200_000 }), 413, "rejected");
+    expect(performance.now() - startedMs).toBeLessThan(1000);
     expectOutcome(await send(order), 200, "applied");
   });
 

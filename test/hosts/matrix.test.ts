@@ -66,9 +66,9 @@ describe.each(hosts)("$name", (host) => {
     expect(next.reused).toBe(headers.connection !== "close");
   }
 
-  async function expectStored({ status, reason, send, webhookId }: HostCase): Promise<void> {
+  async function expectStored({ status, reason, send, webhookId, storedAs }: HostCase): Promise<void> {
     if (status !== 200 || webhookId === undefined) return;
-    const stored = await mirror.deliveries.get(webhookId);
+    const stored = await mirror.deliveries.get(storedAs ?? webhookId);
     expect(Buffer.from((await stored?.body()) ?? []).equals(send.body as Buffer)).toBe(true);
     if (reason !== undefined) expect(stored?.reason).toBe(reason);
   }
