@@ -1,10 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { benchHttp } from "./http-bench.ts";
+import { benchPostgres } from "./postgres-bench.ts";
 import { benchReceive } from "./receive-bench.ts";
 import { benchSize } from "./size-bench.ts";
 import type { Figure } from "./stopwatch.ts";
 import { benchVerify } from "./verify-bench.ts";
+
+const stored = Number(process.env["BENCH_STORED"] ?? 1_000_000);
 
 /**
  * Prints one table of this run and writes it to bench.json. `BENCH_ONLY=verify,http` runs some sections and writes no file;
@@ -14,7 +17,8 @@ const sections: Record<string, () => Promise<Figure[]>> = {
   verify: benchVerify,
   receive: benchReceive,
   http: benchHttp,
-  size: () => benchSize(Number(process.env["BENCH_STORED"] ?? 1_000_000), progress),
+  size: () => benchSize(stored, progress),
+  postgres: () => benchPostgres({ stored, onStored: progress }),
 };
 const only = process.env["BENCH_ONLY"]?.split(",");
 const figures: Figure[] = [];

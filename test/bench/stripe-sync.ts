@@ -1,4 +1,7 @@
-/** Another library that takes webhooks into Postgres, fed with as many customers as it is asked for. */
+/**
+ * Another library that takes webhooks into Postgres, fed with a stream of the same shape as ours: objects that live
+ * through five events each, five hundred of them side by side, in bodies of the same size.
+ */
 import { createRequire } from "node:module";
 import type { runMigrations, StripeSync } from "@supabase/stripe-sync-engine";
 import { Stripe } from "stripe";
@@ -22,14 +25,22 @@ export async function openStripeSync(url: string) {
   });
   const stripe = new Stripe("sk_test_bench");
   return {
-    /** Makes and signs the events; what it gives receives them. */
-    prepare: (count: number, round: number): (() => Promise<void>) => {
-      const events = Array.from({ length: count }, (_, index) => toEvent(`${round}_${index}`));
-      const signed = events.map((payload) => ({
+    /** Makes and signs the events of charges from `first` on; what it gives receives them. */
+    prepare: (count: number, first: number): (() => Promise<void>) => {
+      const signed = [...makeEvents(count, first)].map((payload) => ({
         payload,
         header: stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecret }),
       }));
       return () => receiveEach(sync, signed);
+    },
+    /** Every event must have been taken in: there are so many charges, and each has ended. */
+    check: async (charges: number): Promise<void> => {
+      const { rows } = await sync.postgresClient.query(
+        "select count(*) = $1 and bool_and(refunded) as complete from stripe.charges",
+        [String(charges)],
+      );
+      if ((rows[0] as { complete: boolean }).complete !== true)
+        throw new Error("stripe-sync-engine has not stored what it was fed");
     },
     close: () => sync.postgresClient.pool.end(),
   };
@@ -40,31 +51,53 @@ interface SignedEvent {
   readonly header: string;
 }
 
-async function receiveEach(sync: StripeSync, events: SignedEvent[]): Promise<void> {
+async function receiveEach(sync: StripeSync, events: Iterable<SignedEvent>): Promise<void> {
+  const queue = events[Symbol.iterator]();
   const worker = async (): Promise<void> => {
-    for (let next = events.pop(); next !== undefined; next = events.pop())
-      await sync.processWebhook(next.payload, next.header);
+    for (let next = queue.next(); !next.done; next = queue.next())
+      await sync.processWebhook(next.value.payload, next.value.header);
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
-function toEvent(id: string): string {
-  const created = 1_767_225_600;
-  const customer = {
-    id: `cus_${id}`,
-    object: "customer",
+/** What a charge goes through: its event, and what the event's object says then. */
+const life = [
+  ["charge.pending", { status: "pending" }],
+  ["charge.succeeded", { status: "succeeded", paid: true }],
+  ["charge.captured", { status: "succeeded", paid: true, captured: true }],
+  ["charge.updated", { status: "succeeded", paid: true, captured: true, description: "seen" }],
+  [
+    "charge.refunded",
+    { status: "succeeded", paid: true, captured: true, refunded: true, amount_refunded: 60_000 },
+  ],
+] as const;
+
+function* makeEvents(count: number, first: number, sideBySide = 500): Generator<string> {
+  let made = 0;
+  for (let base = first; made < count; base += sideBySide)
+    for (const [step, [type, state]] of life.entries())
+      for (let charge = base; charge < base + sideBySide && made < count; charge++, made++)
+        yield toEvent(charge, step, type, state);
+}
+
+function toEvent(charge: number, step: number, type: string, state: object): string {
+  const created = 1_767_225_600 + charge + step * 60;
+  const object = {
+    id: `ch_${String(charge).padStart(24, "0")}`,
+    object: "charge",
+    amount: 60_000,
+    amount_refunded: 0,
+    captured: false,
     created,
-    email: `${id}@example.com`,
-    name: `Customer ${id}`,
     currency: "sar",
-    balance: 0,
-    delinquent: false,
-    invoice_prefix: "ABCDEF",
+    customer: `cus_${charge}`,
     livemode: false,
-    metadata: { order: id },
-    preferred_locales: [],
-    tax_exempt: "none",
+    metadata: { order: `order-${charge}` },
+    paid: false,
+    payment_intent: `pi_${charge}`,
+    refunded: false,
+    ...state,
   };
-  const event = { id: `evt_${id}`, object: "event", api_version: "2020-08-27", created };
-  return JSON.stringify({ ...event, type: "customer.created", data: { object: customer } });
+  const id = `evt_${charge}_${step}`;
+  return JSON.stringify({ id, object: "event", created, type, data: { object } });
 }

@@ -14,7 +14,10 @@ export interface Child {
 
 /** Starts one of the scripts in `children/`. */
 export function startChild(script: string, ...values: string[]): Child {
-  const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
+  return startScript(fileURLToPath(new URL(`children/${script}.ts`, import.meta.url)), values);
+}
+
+export function startScript(path: string, values: readonly string[]): Child {
   const child = spawn(process.execPath, ["--import", "tsx", path, ...values], { stdio: "pipe" });
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
@@ -30,7 +33,7 @@ export function startChild(script: string, ...values: string[]): Child {
       const next = await lines.next();
       if (next.done !== true) return next.value;
       await ended;
-      throw new Error(`${script} ended early: ${errors}`);
+      throw new Error(`${path} ended early: ${errors}`);
     },
   };
 }
