@@ -164,8 +164,8 @@ async function fill(url: string, schema: string, total: number, onStored: (count
     stored += count;
     return () => receiveAll(mirror, deliveries);
   };
-  while (stored < total) {
-    await receiving(Math.min(slice, total - stored))();
+  for (let filled = 0; filled < total; filled += slice) {
+    await receiving(Math.min(slice, total - filled))();
     onStored(stored);
   }
   // Plans are made on what the tables hold, as autovacuum would see to within the minute.

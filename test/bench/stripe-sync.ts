@@ -39,7 +39,7 @@ export async function openStripeSync(url: string) {
         "select count(*) = $1 and bool_and(refunded) as complete from stripe.charges",
         [String(charges)],
       );
-      if ((rows[0] as { complete: boolean }).complete !== true)
+      if (!(rows[0] as { complete: boolean }).complete)
         throw new Error("stripe-sync-engine has not stored what it was fed");
     },
     close: () => sync.postgresClient.pool.end(),
