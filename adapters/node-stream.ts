@@ -70,7 +70,7 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
     const finish = (): void => {
       stream.off("data", onData);
       stream.pause();
-      resolve(Buffer.concat(chunks));
+      resolve(joined(chunks));
     };
     const onData = (chunk: unknown): void => {
       const piece = chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
@@ -84,6 +84,12 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
     stream.on("error", () => resolve(gone));
     stream.on("close", () => resolve(gone));
   });
+}
+
+/** Most bodies come in one piece, which needs no copy: the mirror makes its own. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 /** Sends nothing where something else has answered already. */

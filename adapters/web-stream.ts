@@ -1,6 +1,7 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
 import type { ReceiveResult } from "../src/index.ts";
 import { createLinger } from "./linger.ts";
+import { joined } from "./node-stream.ts";
 import { gone, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
@@ -50,7 +51,7 @@ async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Arr
     bytes += value.byteLength;
   }
   reader.releaseLock();
-  return Buffer.concat(chunks);
+  return joined(chunks);
 }
 
 /**
