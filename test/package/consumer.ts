@@ -1,7 +1,7 @@
 /** A project in a folder of its own that has installed the packed tarball. */
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 export const root = new URL("../..", import.meta.url).pathname;
@@ -42,9 +42,11 @@ export function createConsumer(folder: string, node = process.execPath): Consume
   return { folder, node, write, runNode: (...args) => run(node, args, { cwd: folder }) };
 }
 
-/** Through npm, as a user would. */
-export async function install({ folder }: Consumer, ...packages: string[]): Promise<void> {
-  await run("npm", ["install", "--no-audit", "--no-fund", "--force", ...packages], { cwd: folder });
+/** Through npm, as a user of that Node would: what is compiled is compiled for it, with the headers that it comes with. */
+export async function install({ folder, node }: Consumer, ...packages: string[]): Promise<void> {
+  const bin = dirname(node);
+  const env = { PATH: `${bin}${delimiter}${process.env["PATH"]}`, npm_config_nodedir: dirname(bin) };
+  await run("npm", ["install", "--no-audit", "--no-fund", "--force", ...packages], { cwd: folder, env });
 }
 
 /** The tarball unpacked, its dependencies and some peers linked to those of this checkout: nothing is downloaded. */
