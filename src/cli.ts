@@ -5,6 +5,7 @@ import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { copyCommand } from "./cli/copy.ts";
 import { migrateCommand } from "./cli/migrate.ts";
+import { pruneCommand } from "./cli/prune.ts";
 import { sandboxCommand } from "./cli/sandbox.ts";
 import { signatureCommand } from "./cli/signature.ts";
 
@@ -15,6 +16,7 @@ const program = new Command("escrow-mirror")
   .addCommand(sandboxCommand())
   .addCommand(signatureCommand())
   .addCommand(migrateCommand())
-  .addCommand(copyCommand());
+  .addCommand(copyCommand())
+  .addCommand(pruneCommand());
 
 await program.parseAsync();

@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
 import { postgresDialect, sqliteDialect, type Dialect } from "../store/dialect.ts";
 import { migrationSql } from "../store/migrate.ts";
+import { payloadTables, type Period } from "../store/postgres-payloads.ts";
 import { openStore, orExplain, storeHelp } from "./stores.ts";
 
 interface Flags {
@@ -12,6 +13,7 @@ interface Flags {
   prefix?: string;
   store?: string;
   secretsFile?: string;
+  partition?: Period;
 }
 
 /** `escrow-mirror migrate`: makes the tables, or prints how. */
@@ -27,17 +29,24 @@ export function migrateCommand(): Command {
     .option("--store <address>", "sqlite:<file> or postgres://…")
     .option("--schema <name>", "Postgres: the schema of the tables (default: escrow_mirror)")
     .option("--prefix <text>", "before each table's name (default: none on Postgres, escrow_ on SQLite)")
+    .addOption(
+      new Option("--partition <period>", "Postgres: payloads in a partition for each").choices([
+        "day",
+        "month",
+      ]),
+    )
     .option("--secrets-file <file>", "secrets as NAME=value lines")
     .addHelpText("after", storeHelp)
     .action((flags: Flags) => orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))));
 }
 
-async function printSql({ dialect, schema = "escrow_mirror", prefix }: Flags): Promise<void> {
+async function printSql({ dialect, schema = "escrow_mirror", prefix, partition }: Flags): Promise<void> {
   const [kind, place]: [Dialect, { schema: string; prefix: string }] =
     dialect === "postgres"
       ? [postgresDialect, { schema: `"${checked(schema)}".`, prefix: checked(prefix ?? "") }]
       : [sqliteDialect, { schema: "", prefix: checked(prefix ?? "escrow_") }];
   const statements = migrationSql(kind, place, toIsoTime(Date.now()));
+  if (partition !== undefined && dialect === "postgres") statements.push(...payloadTables(place, partition));
   process.stdout.write(["begin", ...statements, "commit"].map((sql) => `${sql};\n`).join("\n"));
 }
 

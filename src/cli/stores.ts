@@ -1,5 +1,6 @@
 import process from "node:process";
 import { systemClock } from "../shared/clock.ts";
+import type { Period } from "../store/postgres-payloads.ts";
 import { postgres } from "../store/postgres-store.ts";
 import { sqlite } from "../store/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
@@ -8,6 +9,7 @@ import { loadSecrets } from "./secrets.ts";
 export interface StoreFlags {
   readonly schema?: string | undefined;
   readonly prefix?: string | undefined;
+  readonly partition?: Period | undefined;
   readonly secretsFile?: string | undefined;
 }
 
@@ -23,14 +25,19 @@ export async function openStore(address: string | undefined, flags: StoreFlags):
   return store;
 }
 
-function storeAt(address: string | undefined, { schema, prefix }: StoreFlags): Store {
+function storeAt(address: string | undefined, { schema, prefix, partition }: StoreFlags): Store {
   const given = {
     ...(schema === undefined ? {} : { schema }),
     ...(prefix === undefined ? {} : { prefix }),
   };
   if (address === undefined) throw new Error("No database is named: give its address, or set DATABASE_URL.");
   if (address.startsWith("sqlite:")) return sqlite(address.slice("sqlite:".length), given);
-  if (/^postgres(ql)?:\/\//.test(address)) return postgres({ connectionString: address, ...given });
+  if (/^postgres(ql)?:\/\//.test(address))
+    return postgres({
+      connectionString: address,
+      ...given,
+      ...(partition === undefined ? {} : { partition }),
+    });
   throw new Error("A database's address starts with sqlite: or postgres://");
 }
 

@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from "kysely";
 import { columnOf, columnsOf, type Column } from "./codec.ts";
 import { namesIn, type TablePlace } from "./dialect.ts";
 import type { ArrayType } from "./postgres-array.ts";
+import type { PayloadLayout } from "./postgres-payloads.ts";
 import {
   keepOnce,
   keyNames,
@@ -9,6 +10,7 @@ import {
   restNames,
   rowStatement,
   type AnyDatabase,
+  type Compilable,
   type RowStatement,
 } from "./statements.ts";
 import { tables, type ColumnType, type TableName } from "./tables.ts";
@@ -16,9 +18,12 @@ import { tables, type ColumnType, type TableName } from "./tables.ts";
 export type ArrayStatements = ReturnType<typeof createArrayStatements>;
 
 /** The statements that take a whole batch: one array for each column, `unnest` makes rows of them again. */
-export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TablePlace) {
+export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TablePlace, layout: PayloadLayout) {
   const kept = keepOnce();
   const named = namesIn(place);
+
+  const deliveries = sql.table(named("deliveries"));
+  const payloads = sql.table(named("deliveries").replace(/deliveries$/, "payloads"));
 
   const inserting = (table: TableName) =>
     kysely
@@ -31,30 +36,10 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     removeBlank,
 
     insert: (table: TableName): RowStatement =>
-      kept(`insert ${table}`, () =>
-        rowStatement(
-          table,
-          inserting(table)
-            .onConflict((conflict) => conflict.doNothing())
-            .returning(identityOf(table).map(({ name }) => name)),
-        ),
-      ),
+      kept(`insert ${table}`, () => rowStatement(table, isApart(table) ? insertApart() : insertWhole(table))),
 
     upsert: (table: TableName): RowStatement =>
-      kept(`upsert ${table}`, () =>
-        rowStatement(
-          table,
-          inserting(table)
-            .onConflict((conflict) =>
-              conflict
-                .columns(keyNames(table))
-                .doUpdateSet((eb) =>
-                  Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
-                ),
-            )
-            .$if(tables[table].shared !== undefined, (query) => query.returning(lockShared(table))),
-        ),
-      ),
+      kept(`upsert ${table}`, () => rowStatement(table, isApart(table) ? upsertApart() : upsertWhole(table))),
 
     lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
       kept(`lookup ${table} ${field} ${without.join()}`, () =>
@@ -80,6 +65,52 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
         });
       }),
   };
+
+  function insertWhole(table: TableName): Compilable {
+    return inserting(table)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(identityOf(table).map(({ name }) => name));
+  }
+
+  function upsertWhole(table: TableName): Compilable {
+    return inserting(table)
+      .onConflict((conflict) =>
+        conflict
+          .columns(keyNames(table))
+          .doUpdateSet((eb) =>
+            Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
+          ),
+      )
+      .$if(tables[table].shared !== undefined, (query) => query.returning(lockShared(table)));
+  }
+
+  /** Whether a table's large columns are kept apart from it. */
+  function isApart(table: TableName): boolean {
+    return table === "deliveries" && layout.partitioned;
+  }
+
+  /** Deliveries without their payloads; the payloads of those that went in. */
+  function insertApart(): Compilable {
+    const identity = identityOf("deliveries").map(({ name }) => name);
+    const fresh = sql`insert into ${deliveries} (${slim}) select ${slim} from given on conflict do nothing returning ${sql.join([...new Set([...identity, "digest", "received_at", "id"])].map((name) => sql.ref(name)))}`;
+    const payload = sql`insert into ${payloads} (received_at, digest, headers, body) select distinct on (fresh.digest) fresh.received_at, fresh.digest, given.headers, given.body from fresh join given on given.id = fresh.id and given.digest = fresh.digest order by fresh.digest, given.place ${replacePayload}`;
+    return raw(
+      sql`with ${givenDeliveries}, fresh as (${fresh}), payload as (${payload}) select ${sql.join(identity.map((name) => sql.ref(name)))} from fresh`,
+    );
+  }
+
+  function upsertApart(): Compilable {
+    const payload = sql`insert into ${payloads} (received_at, digest, headers, body) select received_at, digest, headers, body from given where headers is not null or body is not null ${replacePayload}`;
+    const rest = restNames("deliveries").filter((name) => !heavy.has(name));
+    const pairs = rest.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+    return raw(
+      sql`with ${givenDeliveries}, payload as (${payload}) insert into ${deliveries} (${slim}) select ${slim} from given on conflict (id) do update set ${sql.join(pairs)}, headers = null, body = null`,
+    );
+  }
+
+  function raw(query: RawBuilder<unknown>): Compilable {
+    return { compile: () => query.compile(kysely) };
+  }
 
   /** Rows that hold the places of contracts until the commit; what is in them is never read. */
   function insertBlank(): RowStatement {
@@ -123,6 +154,17 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       .where(name, "=", sql`any(${array(field, type)})`);
   }
 }
+
+/** What is kept apart from `deliveries` where the payloads are partitioned. */
+const heavy: ReadonlySet<string> = new Set(["headers", "body"]);
+const slim = sql.join(
+  written("deliveries")
+    .filter(({ name }) => !heavy.has(name))
+    .map(({ name }) => sql.ref(name)),
+);
+const givenDeliveries = sql`given as (select * from ${unnest(written("deliveries"))} with ordinality as given(${sql.join([...written("deliveries").map(({ name }) => sql.ref(name)), sql.ref("place")])}))`;
+/** What is there of a delivery that was removed since is of no more use. */
+const replacePayload = sql`on conflict (received_at, digest) do update set headers = excluded.headers, body = excluded.body`;
 
 /** When a contract's row was last changed that only holds its place until the commit. */
 const neverChanged = "";

@@ -6,6 +6,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from "kysely";
+import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
 import { postgresDialect, schemaNameOf, type TablePlace } from "./dialect.ts";
@@ -14,6 +15,14 @@ import { createLazyStore } from "./lazy-store.ts";
 import { createArrayBatches } from "./postgres-batches.ts";
 import { createPostgresEngine } from "./postgres-engine.ts";
 import { lendOfKysely, lendOfPool, readingDialect } from "./postgres-kysely.ts";
+import { prunePayloads } from "./postgres-prune.ts";
+import {
+  layOutPayloads,
+  wholeDeliveries,
+  type PayloadLayout,
+  type Period,
+  type PrunedPayloads,
+} from "./postgres-payloads.ts";
 import {
   connectionsOfKysely,
   connectionsOfPool,
@@ -32,6 +41,23 @@ export interface PostgresOptions {
   readonly prefix?: string;
   /** How long one statement, or a free connection, is waited for before a delivery is answered 503. Milliseconds, default 8000. */
   readonly deadlineMs?: number;
+  /**
+   * Keeps raw bodies and headers in a table of their own, one partition for each `day` or `month` of arrival, so that
+   * pruning drops partitions instead of deleting rows. Ids and digests stay where they are: dedupe holds for ever. Laid out
+   * when the store is first opened with it, with `migrate: "auto"` or by `escrow-mirror migrate --partition`; processes that
+   * are opened later find it so, with the option or without. Restart those that run already. Default: not partitioned.
+   */
+  readonly partition?: Period;
+}
+
+/** The mirror in Postgres, and what only Postgres has. */
+export interface PostgresStore extends Store {
+  /**
+   * Takes raw bodies and headers away that came before `before`: partitions that hold nothing newer are dropped, what is in
+   * none is emptied row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
+   * Deliveries that are quarantined, or owed to a handler, keep theirs.
+   */
+  prunePayloads(before: Date): Promise<PrunedPayloads>;
 }
 
 /** Where the database is: its address, or what the app has open on it already. */
@@ -62,16 +88,24 @@ export type PostgresTarget =
  *
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
-export function postgres(target: PostgresTarget & PostgresOptions): Store {
-  const { schema = "escrow_mirror", prefix = "", deadlineMs = 8000 } = target;
+export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
+  const { schema = "escrow_mirror", prefix = "", deadlineMs = 8000, partition } = target;
   const place: TablePlace = {
     schema: `"${checkName("schema", schema, /^[A-Za-z_][A-Za-z0-9_]{0,62}$/)}".`,
     prefix: checkName("prefix", prefix, /^[a-z0-9_]{0,30}$/),
   };
   const description = `${describe(target)} schema ${schema}`;
-  return createLazyStore(description, async () => {
+  let built: PostgresStore | undefined;
+  const store = createLazyStore(description, async () => {
     const { connections, db } = await connect(target, deadlineMs);
-    return buildStore({ place, description, deadlineMs, connections, db });
+    built = buildStore({ place, description, deadlineMs, partition, connections, db });
+    return built;
+  });
+  return Object.assign(store, {
+    prunePayloads: async (before: Date) => {
+      if (built !== undefined) return built.prunePayloads(before);
+      throw new EscrowMirrorError("store-unavailable", `${description} is not open: createMirror opens it`);
+    },
   });
 }
 
@@ -79,27 +113,44 @@ interface StoreParts {
   readonly place: TablePlace;
   readonly description: string;
   readonly deadlineMs: number;
+  readonly partition: Period | undefined;
   readonly connections: Connections;
   readonly db: Kysely<MirrorDatabase>;
 }
 
-function buildStore({ place, description, deadlineMs, connections, db }: StoreParts): Store {
-  const kysely = new Kysely<AnyDatabase>({ dialect: compiling });
-  const statements = createArrayStatements(kysely, place);
+function buildStore(parts: StoreParts): PostgresStore {
+  const { place, description, deadlineMs, partition, connections, db } = parts;
+  const layout: PayloadLayout = { partitioned: false };
+  const whole = wholeDeliveries(place, layout);
+  const kysely = new Kysely<AnyDatabase>({ dialect: compiling, plugins: [whole] });
+  const statements = createArrayStatements(kysely, place, layout);
   const engine = createPostgresEngine({
     description,
     connections,
     deadlineMs,
     migrationLock: `escrow-mirror ${place.schema}${place.prefix}`,
   });
-  return createKyselyStore({
+  const store = createKyselyStore({
     engine,
     dialect: postgresDialect,
     place,
     kysely,
-    db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))),
+    db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))).withPlugin(whole),
     batches: (session) => createArrayBatches(session, statements),
   });
+  let clock: Clock = systemClock;
+  const layOut = (mayCreate: boolean, now: Date): Promise<boolean> =>
+    engine.migration((session) => layOutPayloads(session, place, { period: partition, mayCreate, now }));
+  return {
+    ...store,
+    open: async (options) => {
+      clock = options.clock;
+      await store.open(options);
+      layout.partitioned = await layOut(options.migrate === "auto", new Date(options.clock.now()));
+    },
+    prunePayloads: (before) =>
+      prunePayloads({ engine, place, layout, before: before.toISOString(), now: new Date(clock.now()) }),
+  };
 }
 
 /** Only compiles: what is compiled runs on connections of the engine's. */

@@ -3,7 +3,7 @@ import { describeStore } from "../contract/store-contract.ts";
 import { postgres } from "../../src/store/postgres-store.ts";
 import { emptied, freshSchema, openPool, postgresUrl } from "../support/postgres.ts";
 
-const schemas = [freshSchema(), freshSchema(), freshSchema()] as const;
+const schemas = [freshSchema(), freshSchema(), freshSchema(), freshSchema()] as const;
 const pool = openPool();
 const kysely = new Kysely<object>({
   dialect: new PostgresDialect({ pool: openPool() }),
@@ -23,4 +23,12 @@ describeStore({
 describeStore({
   name: "postgres on the app's Kysely, which has plugins",
   create: () => emptied(postgres({ kysely, schema: schemas[2] })),
+});
+
+describeStore({
+  name: "postgres with partitioned payloads",
+  create: () =>
+    emptied(
+      postgres({ connectionString: postgresUrl, schema: schemas[3], prefix: "p_", partition: "month" }),
+    ),
 });

@@ -1,0 +1,56 @@
+import process from "node:process";
+import { Command } from "commander";
+import type { PostgresStore } from "../store/postgres-store.ts";
+import type { Store } from "../store/store.ts";
+import { openStore, orExplain, storeHelp } from "./stores.ts";
+
+interface Flags {
+  store?: string;
+  payloads: string;
+  schema?: string;
+  prefix?: string;
+  secretsFile?: string;
+}
+
+const pruneHelp = `${storeHelp}
+
+Takes the raw bodies and headers of old deliveries away. Facts, ids and digests stay: late events still fold right, and
+replays are known for ever. Quarantined deliveries, and those owed to a handler, keep theirs. Where the payloads are
+partitioned, partitions that hold nothing newer are dropped.`;
+
+/** `escrow-mirror prune`: takes old payloads away. */
+export function pruneCommand(): Command {
+  return new Command("prune")
+    .description("Take the raw bodies and headers of old deliveries away (Postgres).")
+    .requiredOption("--payloads <age>", "older than this: 30d, 12h")
+    .option("--store <address>", "postgres://… (default: DATABASE_URL)")
+    .option("--schema <name>", "the schema of the tables (default: escrow_mirror)")
+    .option("--prefix <text>", "before each table's name (default: none)")
+    .option("--secrets-file <file>", "secrets as NAME=value lines")
+    .addHelpText("after", pruneHelp)
+    .action((flags: Flags) => orExplain(() => runPrune(flags)));
+}
+
+async function runPrune(flags: Flags): Promise<void> {
+  const before = new Date(Date.now() - parseAge(flags.payloads));
+  const store = await openStore(flags.store, flags);
+  try {
+    if (!canPrune(store)) throw new Error(`${store.description} can't be pruned: only Postgres can as yet.`);
+    const { partitions, rows } = await store.prunePayloads(before);
+    for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
+    process.stdout.write(`emptied ${rows.toLocaleString("en")} deliveries outside of partitions\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+function canPrune(store: Store): store is PostgresStore {
+  return "prunePayloads" in store;
+}
+
+function parseAge(age: string): number {
+  const [, count, unit] = /^(\d{1,5})([dh])$/.exec(age) ?? [];
+  if (count === undefined || Number(count) === 0)
+    throw new Error(`${JSON.stringify(age)} is no age: a number and d or h, such as 30d.`);
+  return Number(count) * (unit === "d" ? 86_400_000 : 3_600_000);
+}

@@ -1,0 +1,249 @@
+/**
+ * The large part of deliveries, raw bodies and headers, in a table of its own that is partitioned by the time of
+ * arrival: pruning drops whole partitions instead of deleting rows. What must be unique for ever, the ids and digests
+ * that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
+ * hold the partition's key, and equal ids may come in different months.
+ */
+import {
+  OperationNodeTransformer,
+  SchemableIdentifierNode,
+  type KyselyPlugin,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
+  type RootOperationNode,
+  type SelectQueryNode,
+  type UnknownRow,
+} from "kysely";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { columnsOf } from "./codec.ts";
+import { schemaNameOf, type TablePlace } from "./dialect.ts";
+import type { Session } from "./session.ts";
+
+/** How much time one partition holds. */
+export type Period = "day" | "month";
+
+/** What is known of the database once it is open. */
+export interface PayloadLayout {
+  partitioned: boolean;
+}
+
+export interface PrunedPayloads {
+  /** Names of the partitions that were dropped. */
+  readonly partitions: readonly string[];
+  /** How many deliveries outside of partitions lost their body and headers. */
+  readonly rows: number;
+}
+
+/** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */
+const periodsAhead = 3;
+
+/**
+ * Lays the tables out where that is asked for, and makes the partitions of the periods to come.
+ *
+ * @returns whether they are laid out so
+ */
+export async function layOutPayloads(
+  session: Session,
+  place: TablePlace,
+  { period, mayCreate, now }: { period: Period | undefined; mayCreate: boolean; now: Date },
+): Promise<boolean> {
+  const found = await periodOf(session, place);
+  if (found === undefined && period === undefined) return false;
+  if (found !== undefined && period !== undefined && found !== period)
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      `the payloads are partitioned by ${found} already, not by ${period}: leave \`partition\` as it was`,
+    );
+  if (found === undefined && !mayCreate)
+    throw new EscrowMirrorError(
+      "schema-version",
+      `the payloads are not partitioned yet: run escrow-mirror migrate --partition ${period}, or set migrate: "auto"`,
+    );
+  if (!mayCreate) return true;
+  if (found === undefined)
+    for (const sql of payloadTables(place, period as Period)) await session.run(sql, []);
+  await makePartitions(session, place, found ?? (period as Period), now);
+  return true;
+}
+
+/** The tables, for `migrate --sql` too. A view gives whole deliveries, wherever their payload is. */
+export function payloadTables(place: TablePlace, period: Period): string[] {
+  const at = `${place.schema}${place.prefix}`;
+  const columns = columnsOf("deliveries").map(({ name }) =>
+    name === "headers" || name === "body"
+      ? `coalesce(d.${name}, (select p.${name} from ${at}payloads as p where p.received_at = d.received_at and p.digest = d.digest)) as ${name}`
+      : `d.${name}`,
+  );
+  return [
+    `create table ${at}payloads (
+  received_at text collate "C" not null,
+  digest bytea not null,
+  headers text collate "C",
+  body bytea,
+  primary key (received_at, digest)
+) partition by range (received_at)`,
+    `comment on table ${at}payloads is '${period}'`,
+    `create table ${at}payloads_other partition of ${at}payloads default`,
+    `create view ${at}${wholeView} as select ${columns.join(", ")} from ${at}deliveries as d`,
+  ];
+}
+
+const wholeView = "deliveries_whole";
+
+async function periodOf(session: Session, { schema, prefix }: TablePlace): Promise<Period | undefined> {
+  const [row] = await session.all(
+    "select obj_description(to_regclass($1), 'pg_class') where to_regclass($1) is not null",
+    [`${schema}${prefix}payloads`],
+  );
+  if (row === undefined) return undefined;
+  return row[0] === "day" ? "day" : "month";
+}
+
+async function makePartitions(session: Session, place: TablePlace, period: Period, now: Date): Promise<void> {
+  const made = new Set((await partitionsOf(session, place)).map(({ from }) => from));
+  for (let ahead = 0; ahead < periodsAhead; ahead++) {
+    const from = startOf(period, now, ahead);
+    if (!made.has(from)) await makePartition(session, place, from, startOf(period, now, ahead + 1));
+  }
+}
+
+/** A period that began without one has its rows among the others: they move. */
+async function makePartition(session: Session, place: TablePlace, from: string, to: string): Promise<void> {
+  const parent = `${place.schema}${place.prefix}payloads`;
+  const name = `${parent}_${from.replaceAll("-", "_")}`;
+  await session.run(`create table ${name} (like ${parent} including all)`, []);
+  await session.run(
+    `with moved as (delete from ${parent}_other where received_at >= '${from}' and received_at < '${to}' returning *) insert into ${name} select * from moved`,
+    [],
+  );
+  await session.run(
+    `alter table ${parent} attach partition ${name} for values from ('${from}') to ('${to}')`,
+    [],
+  );
+}
+
+/** `2026-11` or `2026-11-28`: what a time of that period begins with, so that text that sorts bytewise is the bound. */
+function startOf(period: Period, now: Date, ahead: number): string {
+  const isDay = period === "day";
+  const start = Date.UTC(
+    now.getUTCFullYear(),
+    now.getUTCMonth() + (isDay ? 0 : ahead),
+    isDay ? now.getUTCDate() + ahead : 1,
+  );
+  return new Date(start).toISOString().slice(0, isDay ? 10 : 7);
+}
+
+interface Partition {
+  /** Without the schema. */
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function partitionsOf(session: Session, { schema, prefix }: TablePlace): Promise<Partition[]> {
+  const rows = await session.all(
+    "select c.relname::text, pg_get_expr(c.relpartbound, c.oid)::text from pg_catalog.pg_inherits as i join pg_catalog.pg_class as c on c.oid = i.inhrelid where i.inhparent = to_regclass($1) order by 1",
+    [`${schema}${prefix}payloads`],
+  );
+  return rows.flatMap(([name, bounds]) => {
+    const [, from, to] = /FROM \('([^']*)'\) TO \('([^']*)'\)/.exec(String(bounds)) ?? [];
+    return from === undefined || to === undefined ? [] : [{ name: String(name), from, to }];
+  });
+}
+
+/** What a delivery keeps whatever its age: what may still be released, or is owed to a handler. */
+function isKept(place: TablePlace): string {
+  return `(d.outcome = 'quarantined' or exists (select from ${place.schema}${place.prefix}jobs as j where j.webhook_id = d.webhook_id and j.state in ('due', 'running')))`;
+}
+
+/** Drops each partition that holds nothing newer. Payloads that are kept move out of it first. */
+export async function dropPartitions(session: Session, place: TablePlace, before: string): Promise<string[]> {
+  const at = `${place.schema}${place.prefix}`;
+  const old = (await partitionsOf(session, place)).filter(({ to }) => to <= before);
+  for (const { name } of old) {
+    const partition = `${place.schema}${name}`;
+    await session.run(`alter table ${at}payloads detach partition ${partition}`, []);
+    await session.run(
+      `insert into ${at}payloads select p.* from ${partition} as p join ${at}deliveries as d on d.digest = p.digest and d.received_at = p.received_at where ${isKept(place)}`,
+      [],
+    );
+    await session.run(`drop table ${partition}`, []);
+  }
+  return old.map(({ name }) => name);
+}
+
+/** Old payloads in no partition of a period, which have to be deleted row by row. */
+export async function deleteOthers(session: Session, place: TablePlace, before: string): Promise<number> {
+  const at = `${place.schema}${place.prefix}`;
+  const [row] = await session.all(
+    `with gone as (delete from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.digest = p.digest and d.received_at = p.received_at and ${isKept(place)}) returning 1) select count(*)::bigint from gone`,
+    [before],
+  );
+  return Number(row?.[0]);
+}
+
+/** Empties the payloads of deliveries `from` … `to`, by number, that are in the delivery's own row. */
+export async function emptyRows(
+  session: Session,
+  place: TablePlace,
+  { before, from, to }: { readonly before: string; readonly from: number; readonly to: number },
+): Promise<number> {
+  const at = `${place.schema}${place.prefix}`;
+  const [row] = await session.all(
+    `with gone as (update ${at}deliveries as d set body = null, headers = null where d.seq >= $1 and d.seq < $2 and d.received_at < $3 and (d.body is not null or d.headers is not null) and not ${isKept(place)} returning 1) select count(*)::bigint from gone`,
+    [from, to, before],
+  );
+  return Number(row?.[0]);
+}
+
+/** The numbers that deliveries have: the first and the last. */
+export async function deliverySpan(session: Session, place: TablePlace): Promise<[number, number]> {
+  const [row] = await session.all(
+    `select coalesce(min(seq), 0), coalesce(max(seq), -1) from ${place.schema}${place.prefix}deliveries`,
+    [],
+  );
+  return [Number(row?.[0]), Number(row?.[1])];
+}
+
+/** Reads deliveries from the view, once the payloads are apart; what is written goes to the table. */
+export function wholeDeliveries(place: TablePlace, layout: PayloadLayout): KyselyPlugin {
+  const transformer = new WholeDeliveries(place);
+  return {
+    transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode =>
+      layout.partitioned ? transformer.transformNode(node, queryId) : node,
+    transformResult: async ({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> =>
+      result,
+  };
+}
+
+class WholeDeliveries extends OperationNodeTransformer {
+  readonly #schema: string | null;
+  readonly #prefix: string;
+  #selects = 0;
+
+  constructor(place: TablePlace) {
+    super();
+    this.#schema = schemaNameOf(place);
+    this.#prefix = place.prefix;
+  }
+
+  protected override transformSelectQuery(node: SelectQueryNode, ...rest: never[]): SelectQueryNode {
+    this.#selects++;
+    try {
+      return super.transformSelectQuery(node, ...rest);
+    } finally {
+      this.#selects--;
+    }
+  }
+
+  protected override transformSchemableIdentifier(
+    node: SchemableIdentifierNode,
+    ...rest: never[]
+  ): SchemableIdentifierNode {
+    const isOurs = node.identifier.name === `${this.#prefix}deliveries` && node.schema?.name === this.#schema;
+    if (this.#selects === 0 || !isOurs || this.#schema === null)
+      return super.transformSchemableIdentifier(node, ...rest);
+    return SchemableIdentifierNode.createWithSchema(this.#schema, `${this.#prefix}${wholeView}`);
+  }
+}

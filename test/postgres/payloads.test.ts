@@ -1,0 +1,169 @@
+/** Payloads in partitions: pruning drops one, and everything that must hold for ever still holds. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import type { Mirror } from "../../src/mirror/create-mirror.ts";
+import { postgres, type PostgresStore } from "../../src/store/postgres-store.ts";
+import { delivery, signed } from "../support/delivery.ts";
+import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
+import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
+
+const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+const day = 86_400_000;
+const april = Date.UTC(2026, 3, 14);
+
+interface Opened {
+  readonly mirror: Mirror;
+  readonly store: PostgresStore;
+  readonly clock: TestClock;
+}
+
+async function open(schema: string, clock = testClock(april), partition?: "day" | "month"): Promise<Opened> {
+  const layout = partition === undefined ? {} : { partition };
+  const store = postgres({ connectionString: postgresUrl, schema, ...layout });
+  return { mirror: await openMirror({ store, clock }), store, clock };
+}
+
+async function partitions(schema: string): Promise<string[]> {
+  const rows = await run(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = '"${schema}".payloads'::regclass order by 1`,
+  );
+  return rows.map(({ name }) => String(name).split(".").at(-1) as string);
+}
+
+async function bodyOf(mirror: Mirror, id: string): Promise<string | null | undefined> {
+  const row = await mirror.db
+    .selectFrom("deliveries")
+    .select(["body", "headers"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  expect(row?.headers === null).toBe(row?.body === null);
+  return row?.body == null ? row?.body : Buffer.from(row.body).toString();
+}
+
+const created = delivery("contract.created", { id: "p-1", seconds: 0 }, { webhookId: "wh-1" });
+const approved = delivery("contract.approved", { id: "p-2", seconds: 60 }, { webhookId: "wh-2" });
+const unreadable = signed("not JSON", { webhookId: "wh-3" });
+
+/** The same body under a fresh id. */
+const createdAgain = delivery("contract.created", { id: "p-1", seconds: 0 }, { webhookId: "wh-new" });
+
+async function prune(...values: string[]): Promise<{ stdout: string }> {
+  const env = { ...process.env, DATABASE_URL: postgresUrl };
+  return promisify(execFile)(process.execPath, ["--import", "tsx", cli, "prune", ...values], { env });
+}
+
+describe("payloads in partitions", () => {
+  it("are dropped by the partition: replays are known all the same, a rebuild comes out the same", async () => {
+    const schema = freshSchema();
+    const { mirror, store, clock } = await open(schema, testClock(april), "month");
+    expect(await partitions(schema)).toEqual([
+      "payloads_2026_04",
+      "payloads_2026_05",
+      "payloads_2026_06",
+      "payloads_other",
+    ]);
+    await mirror.receive(created);
+    expect((await mirror.receive(unreadable)).outcome).toBe("quarantined");
+    clock.advance(40 * day);
+    await mirror.receive(approved);
+    expect(await run(`select count(*)::int as rows from "${schema}".payloads_2026_04`)).toEqual([
+      { rows: 2 },
+    ]);
+    expect(await run(`select count(body)::int as inline from "${schema}".deliveries`)).toEqual([
+      { inline: 0 },
+    ]);
+    expect(await bodyOf(mirror, "wh-1")).toBe(String(created.body));
+
+    const pruned = await store.prunePayloads(new Date("2026-05-20T00:00:00Z"));
+    expect(pruned).toEqual({ partitions: ["payloads_2026_04"], rows: 0 });
+    expect(await partitions(schema)).not.toContain("payloads_2026_04");
+    expect(await bodyOf(mirror, "wh-1")).toBe(null);
+    expect(await bodyOf(mirror, "wh-2")).toBe(String(approved.body));
+    const [aside] = (await mirror.quarantine.list()).items;
+    expect(await bodyOf(mirror, aside?.id ?? "")).toBe("not JSON");
+
+    expect((await mirror.receive(created)).outcome).toBe("duplicate");
+    expect((await mirror.receive(createdAgain)).outcome).toBe("duplicate");
+    const changed = delivery(
+      "contract.created",
+      { id: "p-1", seconds: 0, title: "other" },
+      { webhookId: "wh-1" },
+    );
+    expect(await mirror.receive(changed)).toMatchObject({ outcome: "duplicate", reason: "payload-changed" });
+    const other = delivery("contract.released", { id: "p-9", seconds: 90 }, { webhookId: "wh-1" });
+    expect(await mirror.receive(other)).toMatchObject({
+      outcome: "quarantined",
+      reason: "webhook-id-conflict",
+    });
+    const before = await mirror.contracts.history("CNT-1");
+    await mirror.rebuild();
+    expect(await mirror.contracts.history("CNT-1")).toEqual(before);
+  });
+
+  it("have partitions made ahead by opening and pruning; what came into none moves in", async () => {
+    const schema = freshSchema();
+    const { mirror, store, clock } = await open(schema, testClock(april), "day");
+    clock.advance(10 * day);
+    await mirror.receive(created);
+    expect(await run(`select count(*)::int as rows from "${schema}".payloads_other`)).toEqual([{ rows: 1 }]);
+    await store.prunePayloads(new Date(april));
+    expect(await run(`select count(*)::int as rows from "${schema}".payloads_2026_04_24`)).toEqual([
+      { rows: 1 },
+    ]);
+    expect(await bodyOf(mirror, "wh-1")).toBe(String(created.body));
+  });
+
+  it("are found by a process that does not ask for them, with what was stored before in its place", async () => {
+    const schema = freshSchema();
+    const before = await open(schema);
+    await before.mirror.receive(created);
+    await before.mirror.close();
+    const asking = await open(schema, testClock(april), "month");
+    const { mirror, store } = await open(schema);
+    await mirror.receive(approved);
+    expect(await bodyOf(asking.mirror, "wh-1")).toBe(String(created.body));
+    expect(await bodyOf(asking.mirror, "wh-2")).toBe(String(approved.body));
+    expect(await store.prunePayloads(new Date(april + day))).toEqual({ partitions: [], rows: 1 });
+    expect(await bodyOf(mirror, "wh-1")).toBe(null);
+  });
+
+  it('are refused with migrate: "check" until they are laid out, and with another period', async () => {
+    const schema = freshSchema();
+    await open(schema);
+    const by = (partition: "day" | "month") => postgres({ connectionString: postgresUrl, schema, partition });
+    await expect(openMirror({ store: by("month"), migrate: "check" })).rejects.toMatchObject({
+      code: "schema-version",
+    });
+    await openMirror({ store: by("month") });
+    await openMirror({ store: by("month"), migrate: "check" });
+    await expect(openMirror({ store: by("day") })).rejects.toMatchObject({ code: "invalid-configuration" });
+  });
+});
+
+describe("without partitions", () => {
+  it("payloads are emptied row by row, but for what is quarantined", async () => {
+    const { mirror, store } = await open(freshSchema());
+    for (const each of [created, approved, unreadable]) await mirror.receive(each);
+    expect(await store.prunePayloads(new Date(april + day))).toEqual({ partitions: [], rows: 2 });
+    expect(await store.prunePayloads(new Date(april + day))).toEqual({ partitions: [], rows: 0 });
+    const [aside] = (await mirror.quarantine.list()).items;
+    expect(await bodyOf(mirror, aside?.id ?? "")).toBe("not JSON");
+    expect(await bodyOf(mirror, "wh-1")).toBe(null);
+  });
+});
+
+describe("escrow-mirror prune", () => {
+  it("says what it dropped, and refuses an age that is none", async () => {
+    const schema = freshSchema();
+    const { mirror } = await open(schema, testClock(april), "month");
+    await mirror.receive(created);
+    const { stdout } = await prune("--schema", schema, "--payloads", "1d");
+    expect(stdout).toContain("payloads_2026_04");
+    await expect(prune("--schema", schema, "--payloads", "soon")).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("30d"),
+    });
+  });
+});
