@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { Command } from "commander";
+import { isEscrowMirrorError } from "../shared/errors.ts";
 import { copyStore, type CopyProgress } from "../store/copy.ts";
+import type { Store } from "../store/store.ts";
 import { openStore, orExplain, storeHelp } from "./stores.ts";
 
 interface Flags {
@@ -15,7 +18,8 @@ interface Flags {
 const copyHelp = `${storeHelp}
 
 Run it while the app still receives, then stop the app, run it once more for what came meanwhile, and start the app on
-the new database. It goes on where it was interrupted, and ends by comparing both sides, row by row.
+the new database. It goes on where it was interrupted, and ends by comparing both sides, by counts and hashes; rows that
+changed meanwhile are written again. The source is only read.
 Exit codes: 0 both sides are equal, 1 they are not, or something failed (the message says what).`;
 
 /** `escrow-mirror copy`: moves a mirror into another database. */
@@ -33,21 +37,51 @@ export function copyCommand(): Command {
 }
 
 async function runCopy(flags: Flags): Promise<void> {
-  const source = await openStore(flags.from, { prefix: flags.fromPrefix });
-  const target = await openStore(flags.to, flags);
+  const source = await openSource(flags);
   try {
-    const compared = await copyStore(source, target, print);
+    await copyInto(await openStore(flags.to, flags), source);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Nothing is made or migrated in it: the app that it belongs to may be of another release. */
+async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
+  const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
+  if (file !== undefined && !existsSync(file)) throw new Error(`There is no file ${file} to copy from.`);
+  try {
+    return await openStore(from, { prefix: fromPrefix }, "check");
+  } catch (error) {
+    if (!isEscrowMirrorError(error, "schema-version")) throw error;
+    const prefix = fromPrefix === undefined ? "" : ` --prefix ${fromPrefix}`;
+    const address = file === undefined ? "<the source>" : from;
+    throw new Error(
+      `${error.message} Copying changes nothing in its source: back it up and run escrow-mirror migrate --store ${address}${prefix}, then copy.`,
+      { cause: error },
+    );
+  }
+}
+
+async function copyInto(target: Store, source: Store): Promise<void> {
+  try {
+    const compared = await copyStore(source, target, { onProgress: createPrint() });
     for (const { table, rows, equal } of compared)
       process.stdout.write(
         `${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${rows.toLocaleString("en")} rows\n`,
       );
     if (compared.some(({ equal }) => !equal)) process.exitCode = 1;
   } finally {
-    await source.close();
     await target.close();
   }
 }
 
-function print({ table, rows }: CopyProgress): void {
-  process.stderr.write(`copied ${rows.toLocaleString("en")} rows of ${table}\n`);
+/** A line at the first page of a table and at most one a second after that. */
+function createPrint(): (progress: CopyProgress) => void {
+  let last = { step: "", at: 0 };
+  return ({ table, doing, rows }) => {
+    const step = `${doing} ${table}`;
+    if (step === last.step && Date.now() - last.at < 1000) return;
+    last = { step, at: Date.now() };
+    process.stderr.write(`${step}: ${rows.toLocaleString("en")} rows\n`);
+  };
 }

@@ -17,11 +17,18 @@ export const storeHelp = `
 A Postgres address may hold a password, which others on this machine see on a command line. Leave the option out and
 set DATABASE_URL in the environment or in --secrets-file, or leave only the password out and set PGPASSWORD.`;
 
-/** Opens the store at an address, its tables made ready. Messages never hold the address's password. */
-export async function openStore(address: string | undefined, flags: StoreFlags): Promise<Store> {
+/**
+ * Opens the store at an address, its tables made ready, or with `check` as they are. Messages never hold the address's
+ * password.
+ */
+export async function openStore(
+  address: string | undefined,
+  flags: StoreFlags,
+  migrate: "auto" | "check" = "auto",
+): Promise<Store> {
   const store = storeAt(address ?? loadSecrets(["DATABASE_URL"], flags.secretsFile).DATABASE_URL, flags);
   const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  await store.open({ migrate: "auto", logger: silent, clock: systemClock });
+  await store.open({ migrate, logger: silent, clock: systemClock });
   return store;
 }
 

@@ -1,11 +1,13 @@
 /** Moves a mirror's rows into another store, whatever kinds the two are of. */
 import { createHash } from "node:crypto";
 import { columnsOf, encodeValue } from "./codec.ts";
-import type { Condition, FieldOf, NewRow, Store, StoreReader } from "./store.ts";
+import type { Condition, FieldOf, NewRow, Store, StoreReader, StoreTransaction } from "./store.ts";
 import { tables, type TableName, type Tables } from "./tables.ts";
 
 export interface CopyProgress {
   readonly table: TableName;
+  readonly doing: "copying" | "comparing";
+  /** How many rows of the table were gone over in this step. */
   readonly rows: number;
 }
 
@@ -16,76 +18,199 @@ export interface Compared {
   readonly equal: boolean;
 }
 
-const pageRows = 500;
+export interface CopyOptions {
+  readonly onProgress?: (progress: CopyProgress) => void;
+  /** How many rows one transaction writes. Default 500. */
+  readonly pageRows?: number;
+}
 
 /**
- * Copies page by page, each page in one transaction, in the order in which the rows came. What is there already is
- * written over with the same, so that it can be stopped and run again; then compares both sides.
+ * Copies page by page, each page in one transaction, in the order in which the rows came. Where the target has rows
+ * already it goes on behind them, so that it can be stopped and run again. Then it compares both sides; of a table in
+ * which something changed meanwhile every row is looked at, and those that differ are written again.
  */
 export async function copyStore(
   source: Store,
   target: Store,
-  onProgress: (progress: CopyProgress) => void,
+  { onProgress = () => {}, pageRows = 500 }: CopyOptions = {},
 ): Promise<Compared[]> {
-  for (const table of Object.keys(tables) as TableName[]) {
-    let rows = 0;
-    for await (const page of pagesOf(source, table)) {
-      await writePage(target, table, page);
-      rows += page.length;
-      onProgress({ table, rows });
-    }
-  }
+  const copying: Copying = { source, target, onProgress, pageRows };
+  for (const table of names) await copyTable(copying, table, await whereItStopped(copying, table));
   const compared: Compared[] = [];
-  for (const table of Object.keys(tables) as TableName[]) compared.push(await compare(source, target, table));
+  for (const table of names) compared.push(await compareOrRepair(copying, table));
   return compared;
 }
 
-async function compare(source: Store, target: Store, table: TableName): Promise<Compared> {
-  const [one, other] = [await digestOf(source, table), await digestOf(target, table)];
+const names = Object.keys(tables) as TableName[];
+
+interface Copying extends Required<CopyOptions> {
+  readonly source: Store;
+  readonly target: Store;
+}
+
+/** What a page begins behind. */
+type Position = string | number | undefined;
+
+async function compareOrRepair(copying: Copying, table: TableName): Promise<Compared> {
+  const first = await compare(copying, table);
+  if (first.equal) return first;
+  await removeGone(copying, table);
+  await copyTable(copying, table, undefined);
+  return compare(copying, table);
+}
+
+async function copyTable(copying: Copying, table: TableName, after: Position): Promise<void> {
+  let rows = 0;
+  for await (const page of pagesOf(copying.source, table, copying.pageRows, after)) {
+    await writePage(copying.target, table, page);
+    rows += page.length;
+    copying.onProgress({ table, doing: "copying", rows });
+  }
+}
+
+async function compare(copying: Copying, table: TableName): Promise<Compared> {
+  const one = await digestOf(copying, copying.source, table);
+  const other = await digestOf(copying, copying.target, table);
   return { table, rows: one.rows, equal: one.rows === other.rows && one.sum === other.sum };
 }
 
-/** Of rows without a key, those that are there already are not written again. */
+/** Behind the source's row that is the last in the target: rows are written in the source's order, whole pages at once. */
+async function whereItStopped({ source, target }: Copying, table: TableName): Promise<Position> {
+  const by = orderOf(table);
+  const query = { orderBy: [by], descending: true, limit: 1 };
+  const [last] = await target.read((reader) => reader.find(table, query));
+  if (last === undefined) return undefined;
+  if (by !== "seq") return valueOf(last, by) as string;
+  const where = isOfKey(table, last);
+  const same = await source.read((reader) => reader.find(table, { where, limit: 2 }));
+  return same.length === 1 ? (valueOf(same[0] as object, "seq") as number) : undefined;
+}
+
+/** Writes the rows that the target has not, in their order, and those that it has otherwise. */
 async function writePage<Name extends TableName>(store: Store, table: Name, page: readonly Tables[Name][]) {
-  const isKeyed = (row: object): boolean => tables[table].key.every((field) => valueOf(row, field) !== null);
   const rows = page.map(withoutNumber) as unknown as NewRow<Name>[];
   await store.transaction(async (tx) => {
-    await tx.upsert(table, rows.filter(isKeyed));
-    const unkeyed = rows.filter((row) => !isKeyed(row));
-    if (unkeyed.length === 0) return;
-    const taken = new Set((await unkeyedOf(tx, table)).map((row) => hashOf(table, row)));
-    await tx.insert(
-      table,
-      unkeyed.filter((row) => !taken.has(hashOf(table, row))),
-    );
+    const there = await sharing(tx, table, rows);
+    const hashes = new Set(there.map((row) => hashOf(table, row)));
+    const keys = new Set(there.map((row) => keyOf(table, row)));
+    const missing = rows.filter((row) => !hashes.has(hashOf(table, row)));
+    const [fresh, other] = [
+      missing.filter((row) => !keys.has(keyOf(table, row)) || !isKeyed(table, row)),
+      missing.filter((row) => keys.has(keyOf(table, row)) && isKeyed(table, row)),
+    ];
+    await tx.upsert(table, other);
+    if ((await tx.insert(table, fresh)).every(Boolean)) return;
+    await makeRoom(tx, table, fresh);
+    await tx.insert(table, fresh);
   });
 }
 
-/** Such as anomalies between contracts, which have no position. */
-async function unkeyedOf<Name extends TableName>(reader: StoreReader, table: Name): Promise<Tables[Name][]> {
-  const fields = tables[table].key as readonly FieldOf<Name>[];
-  const found: Tables[Name][] = [];
-  for (const field of fields) found.push(...(await reader.find(table, { where: [{ field, op: "null" }] })));
-  return found;
+/** A delivery that was released, or a row of the target's own, has another key for the same unique content. */
+async function makeRoom<Name extends TableName>(
+  tx: StoreTransaction,
+  table: Name,
+  rows: readonly NewRow<Name>[],
+): Promise<void> {
+  const [field] = tables[table].unique as readonly FieldOf<Name>[];
+  if (field === undefined) return;
+  const values = rows.map((row) => valueOf(row, field) as string);
+  await tx.remove(table, [{ field, op: "in", value: values } as unknown as Condition<Tables[Name]>]);
+}
+
+/** Of contracts that the source knows, what it has no more: a late event took a gap away, a refold came out shorter. */
+async function removeGone(copying: Copying, table: TableName): Promise<void> {
+  const [first, second] = tables[table].key as readonly string[];
+  if (first !== "contractId" || second === undefined || table === "snapshots") return;
+  for await (const page of pagesOf(copying.target, table, copying.pageRows)) {
+    const ids = [...new Set(page.map((row) => valueOf(row, first) as string | null))];
+    const isTheirs = { field: first, op: "in", value: ids } as Condition<Tables[TableName]>;
+    const [kept, known] = await copying.source.read(async (reader) => [
+      new Set((await reader.find(table, { where: [isTheirs] })).map((row) => keyOf(table, row))),
+      await contractsAmong(reader, ids),
+    ]);
+    const gone = page.filter(
+      (row) =>
+        isKeyed(table, row) && known.has(valueOf(row, first) as string) && !kept.has(keyOf(table, row)),
+    );
+    await copying.target.transaction(async (tx) => {
+      for (const row of gone) await tx.remove(table, isOfKey(table, row));
+    });
+  }
+}
+
+async function contractsAmong(
+  reader: StoreReader,
+  ids: readonly (string | null)[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.find("contracts", { where: [{ field: "contractId", op: "in", value: ids }] });
+  return new Set(rows.map(({ contractId }) => contractId));
+}
+
+function isKeyed(table: TableName, row: object): boolean {
+  return tables[table].key.every((field) => valueOf(row, field) !== null);
+}
+
+function keyOf(table: TableName, row: object): string {
+  return JSON.stringify(tables[table].key.map((field) => valueOf(row, field)));
+}
+
+/** Holds for the row of the same key. */
+function isOfKey<Name extends TableName>(table: Name, row: object): Condition<Tables[Name]>[] {
+  return (tables[table].key as readonly FieldOf<Name>[]).map((field) => {
+    const value = valueOf(row, field) as string | null;
+    return value === null ? { field, op: "null" } : { field, op: "=", value };
+  }) as unknown as Condition<Tables[Name]>[];
+}
+
+/** The rows that have the first field of their key in common with one of these: among them are those of the same key. */
+async function sharing<Name extends TableName>(
+  tx: StoreTransaction,
+  table: Name,
+  rows: readonly object[],
+): Promise<Tables[Name][]> {
+  // One handler has most of the jobs.
+  const field = (table === "jobs" ? "contractId" : tables[table].key[0]) as FieldOf<Name>;
+  const values = rows.map((row) => valueOf(row, field) as string | null);
+  const found = await tx.lookup(
+    table,
+    field,
+    values.filter((value) => value !== null),
+  );
+  if (!values.includes(null)) return found;
+  return [...found, ...(await tx.find(table, { where: [{ field, op: "null" }] }))];
 }
 
 /** Pages by the number that the database gave, else by the first field of the key, whose rows stay together. */
-async function* pagesOf<Name extends TableName>(store: Store, table: Name): AsyncGenerator<Tables[Name][]> {
-  const by = ("seq" in tables[table].columns ? "seq" : tables[table].key[0]) as FieldOf<Name>;
-  let after: string | number | undefined;
+async function* pagesOf<Name extends TableName>(
+  store: Store,
+  table: Name,
+  pageRows: number,
+  begin?: Position,
+): AsyncGenerator<Tables[Name][]> {
+  const by = orderOf(table);
+  let after = begin;
   for (;;) {
-    const page = await store.read((reader) => readPage(reader, table, by, after));
+    const page = await store.read((reader) => readPage(reader, table, { by, after, pageRows }));
     if (page.length === 0) return;
     yield page;
     after = valueOf(page.at(-1) as object, by) as string | number;
   }
 }
 
+function orderOf<Name extends TableName>(table: Name): FieldOf<Name> {
+  return ("seq" in tables[table].columns ? "seq" : tables[table].key[0]) as FieldOf<Name>;
+}
+
+interface Page<Name extends TableName> {
+  readonly by: FieldOf<Name>;
+  readonly after: Position;
+  readonly pageRows: number;
+}
+
 async function readPage<Name extends TableName>(
   reader: StoreReader,
   table: Name,
-  by: FieldOf<Name>,
-  after: string | number | undefined,
+  { by, after, pageRows }: Page<Name>,
 ): Promise<Tables[Name][]> {
   const where = after === undefined ? [] : [{ field: by, op: ">", value: after } as Condition<Tables[Name]>];
   const page = await reader.find(table, { where, orderBy: [by], limit: pageRows });
@@ -98,14 +223,18 @@ async function readPage<Name extends TableName>(
 }
 
 /** A sum of the rows' hashes: the same whatever the order. */
-async function digestOf(store: Store, table: TableName): Promise<{ rows: number; sum: bigint }> {
+async function digestOf(
+  { onProgress, pageRows }: Copying,
+  store: Store,
+  table: TableName,
+): Promise<{ rows: number; sum: bigint }> {
   let rows = 0;
   let sum = 0n;
-  for await (const page of pagesOf(store, table))
-    for (const row of page) {
-      rows += 1;
-      sum = BigInt.asUintN(128, sum + BigInt(`0x${hashOf(table, row).slice(0, 32)}`));
-    }
+  for await (const page of pagesOf(store, table, pageRows)) {
+    for (const row of page) sum = BigInt.asUintN(128, sum + BigInt(`0x${hashOf(table, row).slice(0, 32)}`));
+    rows += page.length;
+    onProgress({ table, doing: "comparing", rows });
+  }
   return { rows, sum };
 }
 

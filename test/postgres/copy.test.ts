@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { copyStore, type CopyProgress } from "../../src/store/copy.ts";
 import { postgres } from "../../src/store/postgres-store.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
 import { mirroredRows } from "../property/rows.ts";
@@ -53,11 +55,69 @@ describe("escrow-mirror copy", () => {
   it("says that the two differ when the target has more", async () => {
     const file = temporaryFile();
     const schema = freshSchema();
+    await (await openReceiving(sqlite(file))).store.close();
     expect((await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", schema)).code).toBe(0);
     await run(`insert into "${schema}".secrets values ('f', 's', 'verified', '')`);
     const { code, output } = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", schema);
     expect(code).toBe(1);
     expect(output).toMatch(/DIFFERS\s+secrets/);
+  });
+});
+
+describe("copying", () => {
+  it("goes on where it was interrupted, and writes again what changed meanwhile", async () => {
+    const source = await openReceiving(sqlite(":memory:"));
+    const schema = freshSchema();
+    const target = await openReceiving(
+      postgres({ connectionString: postgresUrl, schema, partition: "month" }),
+    );
+    for (const each of fc.sample(schedule({ manner: "wild", contractsMax: 6 }), { numRuns: 4, seed: 11 }))
+      await source.deliver(each);
+    const copied = new Map<string, number>();
+    const count = (progress: CopyProgress): void => {
+      if (progress.doing === "copying") copied.set(progress.table, progress.rows);
+    };
+    const stopping = copyStore(source.store, target.store, {
+      pageRows: 5,
+      onProgress: ({ table, rows }) => {
+        if (table === "deliveries" && rows >= 10) throw new Error("stopped");
+      },
+    });
+    await expect(stopping).rejects.toThrow("stopped");
+    const goOn = () => copyStore(source.store, target.store, { pageRows: 5, onProgress: count });
+    const compared = await goOn();
+    expect(compared.filter(({ equal }) => !equal)).toEqual([]);
+    const deliveries = compared.find(({ table }) => table === "deliveries")?.rows ?? 0;
+    expect(copied.get("deliveries")).toBe(deliveries - 10);
+
+    copied.clear();
+    await source.store.transaction(async (tx) => {
+      const [first] = await tx.find("deliveries", { orderBy: ["seq"], limit: 1 });
+      await tx.update("deliveries", "id", first?.id ?? "", { attempts: 99 });
+      const [last] = await tx.find("deliveries", { orderBy: ["seq"], descending: true, limit: 1 });
+      await tx.update("deliveries", "digest", last?.digest ?? "", { id: "released" });
+      const [gone] = await tx.find("transitions", { orderBy: ["contractId"], descending: true, limit: 1 });
+      await tx.remove("transitions", [{ field: "contractId", op: "=", value: gone?.contractId ?? "" }]);
+    });
+    expect((await goOn()).filter(({ equal }) => !equal)).toEqual([]);
+    expect([...copied.keys()]).toEqual(["deliveries", "transitions"]);
+    expect(await mirroredRows(target.store)).toEqual(await mirroredRows(source.store));
+    expect(
+      await run(`select count(*)::int as rows from "${schema}".deliveries where body is not null`),
+    ).toEqual([{ rows: 0 }]);
+    await target.store.close();
+    await source.store.close();
+  });
+
+  it("makes nothing in its source, and says what to do when that is of another version", async () => {
+    const file = temporaryFile();
+    const missing = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
+    expect([missing.code, existsSync(file)]).toEqual([1, false]);
+    expect(missing.output).toContain("no file");
+    writeFileSync(file, "");
+    const empty = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
+    expect(empty.code).toBe(1);
+    expect(empty.output).toContain(`escrow-mirror migrate --store sqlite:${file}`);
   });
 });
 
