@@ -112,9 +112,9 @@ function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Ids are random, so that a batch touches pages everywhere in their indexes: a longer WAL (32 MiB) writes a page that
+  // Ids are random, so that a batch touches pages everywhere in their indexes: a longer WAL (16 MiB) writes a page that
   // many batches touched to the database once.
-  handle.pragma("wal_autocheckpoint = 8192");
+  handle.pragma("wal_autocheckpoint = 4096");
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");
 }

@@ -1372,7 +1372,7 @@ describe("SQLite", () => {
     async () => {
       const file = temporaryFile();
       const mirror = await openMirror({ store: sqlite(file) });
-      const pad = "x".repeat(2000);
+      const pad = "x".repeat(10_000);
       let largest = 0;
       let cursor: string | null = null;
       for (let round = 0; round < 30; round++) {
@@ -1395,8 +1395,9 @@ describe("SQLite", () => {
         cursor = page.nextCursor;
         largest = Math.max(largest, statSync(`${file}-wal`).size);
       }
-      expect(statSync(file).size).toBeGreaterThan(8 * 1024 * 1024);
-      expect(largest).toBeLessThan(8 * 1024 * 1024);
+      await mirror.close();
+      expect(statSync(file).size).toBeGreaterThan(32 * 1024 * 1024);
+      expect(largest).toBeLessThan(24 * 1024 * 1024);
     },
   );
 });
