@@ -1,4 +1,5 @@
 /** Bytes that a parser in front of the route has kept, and whether they are still the bytes that were sent. */
+import { isUint8Array } from "node:util/types";
 import type { RawBody } from "./protocol.ts";
 
 export interface KeptBody {
@@ -17,7 +18,7 @@ export function keptBytes({ rawBody, body }: KeptBody, contentLength: string | u
 }
 
 function isBytes(value: unknown): value is Uint8Array | string {
-  return typeof value === "string" || value instanceof Uint8Array;
+  return typeof value === "string" || isUint8Array(value);
 }
 
 /**

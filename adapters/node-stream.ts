@@ -1,4 +1,5 @@
 /** Node's request and response, as http, Express and Fastify have them. */
+import { isUint8Array } from "node:util/types";
 import type { ReceiveResult } from "../src/index.ts";
 import { keptBytes, type KeptBody } from "./kept-body.ts";
 import { createLinger } from "./linger.ts";
@@ -73,7 +74,7 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
       resolve(joined(chunks));
     };
     const onData = (chunk: unknown): void => {
-      const piece = chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
+      const piece = isUint8Array(chunk) ? chunk : Buffer.from(String(chunk));
       chunks.push(piece);
       bytes += piece.byteLength;
       if (bytes > bytesMax) finish();

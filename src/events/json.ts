@@ -106,11 +106,13 @@ function isNested(value: unknown): value is object {
 }
 
 /**
- * Counts `":`, which ends a key. Where white space stands between the two, or the same stands after an escape inside a
- * string, the count is not that of the keys and the text is read the slow way, nothing worse. `unsure` where a number
+ * Counts `":`, which ends every key once no white space stands before a colon. Inside a string the same may stand after
+ * an escape: then the count is too high and the text is read the slow way, nothing worse. It is never too low, so that
+ * no string can make up for a key that stands twice. `unsure` where white space stands before a colon, and where a number
  * after a colon is so long, or has an exponent, that digits could be lost. Numbers elsewhere are `bareNumbers`.
  */
 function countKeyTokens(text: string): number {
+  if (spacedColon.test(text)) return unsure;
   let keys = 0;
   for (let end = text.indexOf(keyEnd); end !== -1; end = text.indexOf(keyEnd, end + keyEnd.length)) {
     keys++;
@@ -120,6 +122,7 @@ function countKeyTokens(text: string): number {
 }
 
 const keyEnd = '":';
+const spacedColon = /[ \t\n\r]:/;
 
 function digitsMayBeLost(text: string, from: number): boolean {
   let start = from;

@@ -1,4 +1,5 @@
 /** The step *request*: whatever a host has for a request becomes one shape (semantics §2). */
+import { isUint8Array } from "node:util/types";
 import { failed, type Verdict } from "./outcome.ts";
 
 /** Header names in any case, values as the host has them. */
@@ -45,10 +46,10 @@ function isLonger({ body, isBase64Encoded }: ReceiveRequest, bodyBytesMax: numbe
   return (body?.length ?? 0) > lengthMax;
 }
 
-/** A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers. */
+/** A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers, or run us in a realm of its own (Jest). */
 function bytesOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8");
-  if (!(body instanceof Uint8Array)) return undefined;
+  if (!isUint8Array(body)) return undefined;
   const copy = Buffer.from(body);
   return isBase64Encoded === true ? Buffer.from(copy.toString("latin1"), "base64") : copy;
 }

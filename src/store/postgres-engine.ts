@@ -105,7 +105,8 @@ async function runOnce<T>(
   const connection = await guarded(progress, () => connections.connect(patienceMs + graceMs));
   const session = createSession(connection, progress);
   try {
-    session.begin(kind, patienceMs);
+    // Waited for: after a "begin" that failed, every statement would commit by itself.
+    await session.begin(kind, patienceMs);
     const result = await work(session);
     await session.commit();
     connection.release(false);
@@ -156,9 +157,9 @@ function translate(error: unknown, progress: Progress): Error {
   return progress.failed;
 }
 
-/** A session whose transaction begins with the first statement on its way, and whose writes are not waited for. */
+/** A session whose writes are not waited for before the commit. */
 interface TransactionSession extends ArraySession {
-  begin(kind: Kind, patienceMs: number): void;
+  begin(kind: Kind, patienceMs: number): Promise<void>;
   commit(): Promise<void>;
 }
 
@@ -191,13 +192,11 @@ function createSession(connection: Connection, progress: Progress): TransactionS
     send: (sql, values) => {
       all(sql, values).catch(() => undefined);
     },
-    begin: (kind, patienceMs) => {
-      const begun = inTurn(async () => {
+    begin: (kind, patienceMs) =>
+      inTurn(async () => {
         const [row] = await connection.script(beginOf(kind, patienceMs));
         if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
-      });
-      begun.catch(() => undefined);
-    },
+      }),
     commit: async () => {
       if (progress.failed !== undefined) throw progress.failed;
       await inTurn(() => {

@@ -1,5 +1,6 @@
 /** What a failing server does to those who receive: 503 and a later 200, never a lost delivery or an ended process. */
 import { createServer, type AddressInfo, type Server } from "node:net";
+import type { Pool, PoolClient } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres, type PostgresTarget } from "../../src/store/postgres-store.ts";
@@ -93,6 +94,39 @@ describe.each(kinds)("with %s", (_, target) => {
       expect((await mirror.health()).ok).toBe(true);
     },
   );
+});
+
+/** A pool whose next transaction for writing does not begin, as one that is cancelled at that moment. */
+function poolThatRefuses(url: string): { pool: Pool; refuseNext: () => void } {
+  const pool = openPool(url);
+  const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
+  let refusing = false;
+  const lend = async (): Promise<PoolClient> => {
+    const client = await connect();
+    if (!refusing) return client;
+    refusing = false;
+    const cancelled = Object.assign(new Error("canceling statement due to user request"), { code: "57014" });
+    const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
+    const refuseOnce = (...parameters: unknown[]): unknown => {
+      Object.assign(client, { query });
+      return parameters.length > 0 ? Promise.reject(cancelled) : undefined;
+    };
+    return Object.assign(client, { query: refuseOnce });
+  };
+  return { pool: Object.assign(pool, { connect: lend }), refuseNext: () => (refusing = true) };
+}
+
+describe("a transaction that does not begin", () => {
+  it("writes nothing: without one, each statement would commit by itself", async () => {
+    const { pool, refuseNext } = poolThatRefuses(postgresUrl);
+    const mirror = await openMirror({ store: postgres({ pool, schema: freshSchema() }) });
+    expect((await mirror.receive(event(1))).status).toBe(200);
+    refuseNext();
+    const answer = await mirror.receive(event(2));
+    expect(answer).toMatchObject({ status: 503, reason: "store-unavailable" });
+    expect((await mirror.deliveries.list({})).items.map(({ webhookId }) => webhookId)).toEqual(["wh-1"]);
+    expect(await mirror.receive(event(2))).toMatchObject({ status: 200, outcome: "applied" });
+  });
 });
 
 describe("a server that hangs", () => {

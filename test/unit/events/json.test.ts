@@ -85,6 +85,30 @@ describe("parseExactJson", () => {
     });
   });
 
+  it("does not let a string make up for a key that is written apart from its colon", () => {
+    expect(valueOf(`{"x":"\\":","a" :1,"a" :2}`)).toEqual({ x: `":`, a: ambiguous });
+    expect(valueOf(`{"x":"\\":","amount" :12345678901234567890}`)).toEqual({
+      x: `":`,
+      amount: new NumberText("12345678901234567890"),
+    });
+  });
+
+  it("gives what the slow way gives however it is spaced and whatever its strings hold", () => {
+    const part = fc.constantFrom(`":`, " :", "a", ":", `"`);
+    const string = fc.array(part, { maxLength: 4 }).map((parts) => JSON.stringify(parts.join("")));
+    const key = fc.constantFrom(`"a"`, `"b"`, `"\\u0061"`, `"\\":"`);
+    const value = fc.oneof(string, fc.constantFrom("1", "9007199254740993", "1e2"));
+    const colon = fc.constantFrom(":", " :", "\n:", ": ", "\t:\r");
+    const member = fc.tuple(key, colon, value).map((texts) => texts.join(""));
+    const object = fc.array(member, { maxLength: 5 }).map((members) => `{${members.join()}}`);
+    fc.assert(
+      fc.property(object, (text) => {
+        expect(valueOf(text)).toEqual(viaSlowPath(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   it.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
     "takes %s for a key like any other",
     (key) => {

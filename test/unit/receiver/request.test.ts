@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import {
   headersOf,
@@ -88,6 +89,12 @@ describe("a body", () => {
   it("is none where it is anything else", () => {
     for (const body of [undefined, {}, [], 7])
       expect(bodyOf({ ...request, body: body as unknown as undefined })).toBe("raw-body-unavailable");
+  });
+
+  it("is bytes too where another realm made them, as in a test runner or an edge runtime", () => {
+    const body = runInNewContext("new Uint8Array([104, 105])") as Uint8Array;
+    expect(body).not.toBeInstanceOf(Uint8Array);
+    expect(bodyOf({ method: "POST", headers: {}, body })).toEqual(Buffer.from("hi"));
   });
 
   it("is a copy, so that a host that reuses its buffer changes nothing that was verified", () => {
