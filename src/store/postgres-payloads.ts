@@ -15,7 +15,7 @@ import {
   type SelectQueryNode,
   type UnknownRow,
 } from "kysely";
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { columnsOf } from "./codec.ts";
 import { schemaNameOf, type TablePlace } from "./dialect.ts";
 import type { Session } from "./session.ts";
@@ -104,14 +104,38 @@ async function makePartitions(session: Session, place: TablePlace, period: Perio
   const made = new Set((await partitionsOf(session, place)).map(({ from }) => from));
   for (let ahead = 0; ahead < periodsAhead; ahead++) {
     const from = startOf(period, now, ahead);
-    if (!made.has(from)) await makePartition(session, place, from, startOf(period, now, ahead + 1));
+    if (!made.has(from)) await makePartitionUnlessBusy(session, place, from, startOf(period, now, ahead + 1));
   }
 }
 
-/** A period that began without one has its rows among the others: they move. */
+/**
+ * Where somebody reads the others for long, a dump perhaps, the partition is left for the next time: what comes until
+ * then is kept among the others.
+ */
+async function makePartitionUnlessBusy(
+  session: Session,
+  place: TablePlace,
+  from: string,
+  to: string,
+): Promise<void> {
+  await session.run("savepoint partition", []);
+  try {
+    await makePartition(session, place, from, to);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    await session.run("rollback to partition", []);
+  }
+}
+
+/**
+ * A period that began without one has its rows among the others: they move. The others are locked before, so that no
+ * row comes between the move and the attaching, which would then be refused.
+ */
 async function makePartition(session: Session, place: TablePlace, from: string, to: string): Promise<void> {
   const parent = `${place.schema}${place.prefix}payloads`;
   const name = `${parent}_${from.replaceAll("-", "_")}`;
+  await limitLockWait(session);
+  await session.run(`lock table ${parent}_other in access exclusive mode`, []);
   await session.run(`create table ${name} (like ${parent} including all)`, []);
   await session.run(
     `with moved as (delete from ${parent}_other where received_at >= '${from}' and received_at < '${to}' returning *) insert into ${name} select * from moved`,
@@ -121,6 +145,22 @@ async function makePartition(session: Session, place: TablePlace, from: string, 
     `alter table ${parent} attach partition ${name} for values from ('${from}') to ('${to}')`,
     [],
   );
+}
+
+/**
+ * Who waits for a heavy lock makes all others wait behind it, those that receive too. Longer than `deadlock_timeout`, after
+ * which Postgres ends an autovacuum that is in the way; far shorter than what a delivery may wait.
+ */
+const lockWaitMs = 2000;
+
+async function limitLockWait(session: Session): Promise<void> {
+  await session.run(`set local lock_timeout = ${lockWaitMs}`, []);
+}
+
+/** Whether a lock was not to be had in time. */
+export function isBusy(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return isEscrowMirrorError(error, "store-unavailable") && cause?.code === "55P03";
 }
 
 /** `2026-11` or `2026-11-28`: what a time of that period begins with, so that text that sorts bytewise is the bound. */
@@ -134,21 +174,33 @@ function startOf(period: Period, now: Date, ahead: number): string {
   return new Date(start).toISOString().slice(0, isDay ? 10 : 7);
 }
 
-interface Partition {
-  /** Without the schema. */
+/** A table that is, or was, a partition. */
+export interface PayloadTable {
+  /** Without the schema, as it was named when it was a partition. */
   readonly name: string;
-  readonly from: string;
-  readonly to: string;
+  /** As it stands in SQL now: quoted, with the schema. */
+  readonly sql: string;
 }
 
-async function partitionsOf(session: Session, { schema, prefix }: TablePlace): Promise<Partition[]> {
+interface Partition extends PayloadTable {
+  readonly oid: number;
+  readonly from: string;
+  readonly to: string;
+  /** In the schema of the other tables. What somebody attached from elsewhere is theirs to drop. */
+  readonly isOurs: boolean;
+}
+
+async function partitionsOf(session: Session, place: TablePlace): Promise<Partition[]> {
   const rows = await session.all(
-    "select c.relname::text, pg_get_expr(c.relpartbound, c.oid)::text from pg_catalog.pg_inherits as i join pg_catalog.pg_class as c on c.oid = i.inhrelid where i.inhparent = to_regclass($1) order by 1",
-    [`${schema}${prefix}payloads`],
+    "select c.relname::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.oid::bigint, (n.nspname = $2)::int, pg_get_expr(c.relpartbound, c.oid)::text from pg_catalog.pg_inherits as i join pg_catalog.pg_class as c on c.oid = i.inhrelid join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where i.inhparent = to_regclass($1) order by 1",
+    [`${place.schema}${place.prefix}payloads`, schemaNameOf(place)],
   );
-  return rows.flatMap(([name, bounds]) => {
+  return rows.flatMap(([name, sql, oid, isOurs, bounds]) => {
     const [, from, to] = /FROM \('([^']*)'\) TO \('([^']*)'\)/.exec(String(bounds)) ?? [];
-    return from === undefined || to === undefined ? [] : [{ name: String(name), from, to }];
+    if (from === undefined || to === undefined) return [];
+    return [
+      { name: String(name), sql: String(sql), oid: Number(oid), isOurs: Number(isOurs) === 1, from, to },
+    ];
   });
 }
 
@@ -157,28 +209,77 @@ function isKept(place: TablePlace): string {
   return `(d.outcome = 'quarantined' or exists (select from ${place.schema}${place.prefix}jobs as j where j.webhook_id = d.webhook_id and j.state in ('due', 'running')))`;
 }
 
-/** Drops each partition that holds nothing newer. Payloads that are kept move out of it first. */
-export async function dropPartitions(session: Session, place: TablePlace, before: string): Promise<string[]> {
-  const at = `${place.schema}${place.prefix}`;
-  const old = (await partitionsOf(session, place)).filter(({ to }) => to <= before);
-  for (const { name } of old) {
-    const partition = `${place.schema}${name}`;
-    await session.run(`alter table ${at}payloads detach partition ${partition}`, []);
-    await session.run(
-      `insert into ${at}payloads select p.* from ${partition} as p join ${at}deliveries as d on d.digest = p.digest and d.received_at = p.received_at where ${isKept(place)}`,
-      [],
-    );
-    await session.run(`drop table ${partition}`, []);
-  }
-  return old.map(({ name }) => name);
+/** Some deliveries, by number: `from` is among them, `to` is not. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
-/** Old payloads in no partition of a period, which have to be deleted row by row. */
-export async function deleteOthers(session: Session, place: TablePlace, before: string): Promise<number> {
+/** The partitions that hold nothing newer. */
+export async function oldPartitions(
+  session: Session,
+  place: TablePlace,
+  before: string,
+): Promise<PayloadTable[]> {
+  return (await partitionsOf(session, place)).filter(({ to, isOurs }) => isOurs && to <= before);
+}
+
+/** Gives the deliveries that keep their payload what `table` has of them, in their own row. */
+export async function keepInRow(
+  session: Session,
+  place: TablePlace,
+  table: PayloadTable,
+  { from, to }: Span,
+): Promise<void> {
+  await limitLockWait(session);
+  // Another process that prunes may have dropped it.
+  const [there] = await session.all("select 1 where to_regclass($1) is not null", [table.sql]);
+  if (there === undefined) return;
+  await session.run(
+    `update ${place.schema}${place.prefix}deliveries as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.digest = d.digest and d.headers is null and d.body is null and ${isKept(place)}`,
+    [from, to],
+  );
+}
+
+/**
+ * Makes a table of its own of a partition, so that dropping it keeps nobody from the others. Its new name is found again
+ * when the process ends before that; the comment is the old one. Not `concurrently`: Postgres refuses that where there is a
+ * default partition.
+ */
+export async function setAside(session: Session, place: TablePlace, { name }: PayloadTable): Promise<void> {
+  const found = (await partitionsOf(session, place)).find((each) => each.isOurs && each.name === name);
+  if (found === undefined) return;
+  const aside = `${place.prefix}payloads_gone_${found.oid}`;
+  await limitLockWait(session);
+  await session.run(`alter table ${place.schema}${place.prefix}payloads detach partition ${found.sql}`, []);
+  await session.run(`alter table ${found.sql} rename to ${aside}`, []);
+  await session.run(`comment on table ${place.schema}${aside} is '${name.replaceAll("'", "''")}'`, []);
+}
+
+/** What was set aside and is not dropped yet. */
+export async function tablesAside(session: Session, place: TablePlace): Promise<PayloadTable[]> {
+  const rows = await session.all(
+    "select coalesce(obj_description(c.oid, 'pg_class'), c.relname::text), quote_ident(n.nspname) || '.' || quote_ident(c.relname) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where n.nspname = $1 and c.relname ~ $2 and not c.relispartition and c.relkind = 'r' order by 1",
+    [schemaNameOf(place), `^${place.prefix}payloads_gone_[0-9]+$`],
+  );
+  return rows.map(([name, sql]) => ({ name: String(name), sql: String(sql) }));
+}
+
+export async function dropAside(session: Session, { sql }: PayloadTable): Promise<void> {
+  await limitLockWait(session);
+  await session.run(`drop table if exists ${sql}`, []);
+}
+
+/** Deletes old payloads in no partition of a period, row by row and no more than `rowsMax`; says how many. */
+export async function deleteOthers(
+  session: Session,
+  place: TablePlace,
+  { before, rowsMax }: { readonly before: string; readonly rowsMax: number },
+): Promise<number> {
   const at = `${place.schema}${place.prefix}`;
   const [row] = await session.all(
-    `with gone as (delete from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.digest = p.digest and d.received_at = p.received_at and ${isKept(place)}) returning 1) select count(*)::bigint from gone`,
-    [before],
+    `with gone as (delete from ${at}payloads_other where ctid = any(array(select p.ctid from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.digest = p.digest and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
+    [before, rowsMax],
   );
   return Number(row?.[0]);
 }
@@ -187,7 +288,7 @@ export async function deleteOthers(session: Session, place: TablePlace, before: 
 export async function emptyRows(
   session: Session,
   place: TablePlace,
-  { before, from, to }: { readonly before: string; readonly from: number; readonly to: number },
+  { before, from, to }: Span & { readonly before: string },
 ): Promise<number> {
   const at = `${place.schema}${place.prefix}`;
   const [row] = await session.all(

@@ -7,7 +7,7 @@ import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres, type PostgresStore } from "../../src/store/postgres-store.ts";
 import { delivery, signed } from "../support/delivery.ts";
 import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
-import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
+import { freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";
 
 const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
 const day = 86_400_000;
@@ -139,6 +139,131 @@ describe("payloads in partitions", () => {
     await openMirror({ store: by("month") });
     await openMirror({ store: by("month"), migrate: "check" });
     await expect(openMirror({ store: by("day") })).rejects.toMatchObject({ code: "invalid-configuration" });
+  });
+});
+
+/** A transaction of somebody else's that holds a lock until it is let go. */
+async function holding(sql: string): Promise<() => Promise<void>> {
+  const client = await openPool().connect();
+  await client.query("begin");
+  await client.query(sql);
+  return async () => {
+    await client.query("commit");
+    client.release();
+  };
+}
+
+/** Until somebody waits for a lock on `table`. */
+async function waitsFor(table: string): Promise<void> {
+  const waiting = `select 1 from pg_locks where not granted and relation = to_regclass('${table}')`;
+  while ((await run(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function openPrunable(schema: string): Promise<Opened> {
+  const opened = await open(schema, testClock(april), "month");
+  await opened.mirror.receive(created);
+  await opened.mirror.receive(unreadable);
+  opened.clock.advance(40 * day);
+  return opened;
+}
+
+const may = new Date("2026-05-20T00:00:00Z");
+
+async function asideBody(mirror: Mirror): Promise<string | null | undefined> {
+  const [aside] = (await mirror.quarantine.list()).items;
+  return bodyOf(mirror, aside?.id ?? "");
+}
+
+describe("pruning partitions", () => {
+  it("keeps nobody from receiving while it looks for what is kept", async () => {
+    const schema = freshSchema();
+    const { mirror, store, clock } = await openPrunable(schema);
+    const another = await open(schema, clock);
+    const letGo = await holding(`lock table "${schema}".jobs in access exclusive mode`);
+    const pruning = store.prunePayloads(may);
+    await waitsFor(`"${schema}".jobs`);
+    expect((await another.mirror.receive(approved)).status).toBe(200);
+    expect((await mirror.receive(delivery("contract.released", { id: "p-3", seconds: 90 }))).status).toBe(
+      200,
+    );
+    expect(await partitions(schema)).toContain("payloads_2026_04");
+    await letGo();
+    expect((await pruning).partitions).toEqual(["payloads_2026_04"]);
+    expect(await asideBody(mirror)).toBe("not JSON");
+  });
+
+  it("keeps nobody from receiving while a partition can't be detached for a long reader", async () => {
+    const schema = freshSchema();
+    const { mirror, store } = await openPrunable(schema);
+    const letGo = await holding(`select from "${schema}".payloads_2026_04 limit 1`);
+    const pruning = store.prunePayloads(may);
+    await waitsFor(`"${schema}".payloads_2026_04`);
+    expect((await mirror.receive(approved)).status).toBe(200);
+    expect(await partitions(schema)).toContain("payloads_2026_04");
+    await letGo();
+    expect((await pruning).partitions).toEqual(["payloads_2026_04"]);
+    expect(await asideBody(mirror)).toBe("not JSON");
+    expect(await bodyOf(mirror, "wh-1")).toBe(null);
+  });
+
+  it("drops what an interrupted run set aside, but for what came to be kept meanwhile", async () => {
+    const schema = freshSchema();
+    const { mirror, store } = await openPrunable(schema);
+    await run(
+      `alter table "${schema}".payloads detach partition "${schema}".payloads_2026_04; alter table "${schema}".payloads_2026_04 rename to payloads_gone_1; comment on table "${schema}".payloads_gone_1 is 'payloads_2026_04'`,
+    );
+    expect(await asideBody(mirror)).toBe(null);
+    expect((await store.prunePayloads(may)).partitions).toEqual(["payloads_2026_04"]);
+    expect(await asideBody(mirror)).toBe("not JSON");
+    expect(await run(`select to_regclass('"${schema}".payloads_gone_1')::text as left`)).toEqual([
+      { left: null },
+    ]);
+  });
+
+  it("makes a partition of a period in which another process stores a payload at that moment", async () => {
+    const schema = freshSchema();
+    const { store, clock } = await open(schema, testClock(april), "month");
+    clock.advance(100 * day);
+    const letGo = await holding(
+      `insert into "${schema}".payloads values ('2026-07-20T00:00:00.000Z', 'digest', null, null)`,
+    );
+    const pruning = store.prunePayloads(new Date(april));
+    await waitsFor(`"${schema}".payloads_other`);
+    await letGo();
+    await pruning;
+    expect(await run(`select count(*)::int as rows from "${schema}".payloads_2026_07`)).toEqual([
+      { rows: 1 },
+    ]);
+  });
+
+  it("deletes what is in no period page by page", async () => {
+    const schema = freshSchema();
+    const { store } = await openPrunable(schema);
+    await run(
+      `insert into "${schema}".payloads select '2025-01-01T00:00:00.000Z', n::text::bytea, null, null from generate_series(1, 12000) as n`,
+    );
+    await run(
+      `create table "${schema}".statements (rows int); create function "${schema}".note() returns trigger language plpgsql as $$ begin insert into "${schema}".statements select count(*) from gone; return null; end $$; create trigger note after delete on "${schema}".payloads_other referencing old table as gone for each statement execute function "${schema}".note()`,
+    );
+    expect((await store.prunePayloads(may)).rows).toBe(12_000);
+    const pages = await run(`select rows from "${schema}".statements where rows > 0 order by rows desc`);
+    expect(pages.map(({ rows }) => rows)).toEqual([5000, 5000, 2000]);
+  });
+
+  it("drops partitions of any name in its schema, and none of another's", async () => {
+    const [schema, elsewhere] = [freshSchema(), freshSchema()];
+    const { store } = await openPrunable(schema);
+    await run(
+      `create schema "${elsewhere}"; create table "${schema}"."Payloads of March's" partition of "${schema}".payloads for values from ('2026-03') to ('2026-04'); create table "${elsewhere}".payloads_2026_02 partition of "${schema}".payloads for values from ('2026-02') to ('2026-03'); create table "${schema}".payloads_2026_02 ()`,
+    );
+    expect([...(await store.prunePayloads(may)).partitions].sort()).toEqual([
+      "Payloads of March's",
+      "payloads_2026_04",
+    ]);
+    expect(await partitions(schema)).toContain("payloads_2026_02");
+    expect(await run(`select to_regclass('"${schema}".payloads_2026_02') is null as gone`)).toEqual([
+      { gone: false },
+    ]);
   });
 });
 
