@@ -19,7 +19,8 @@ const copyHelp = `${storeHelp}
 
 Run it while the app still receives, then stop the app, run it once more for what came meanwhile, and start the app on
 the new database. It goes on where it was interrupted, and ends by comparing both sides, by counts and hashes; rows that
-changed meanwhile are written again. The source is only read.
+changed meanwhile are written again. The source is only read. Once an app receives on the new database it is refused, so
+that what came there is not taken back.
 Exit codes: 0 both sides are equal, 1 they are not, or something failed (the message says what).`;
 
 /** `escrow-mirror copy`: moves a mirror into another database. */

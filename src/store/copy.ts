@@ -1,5 +1,6 @@
 /** Moves a mirror's rows into another store, whatever kinds the two are of. */
 import { createHash } from "node:crypto";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import { columnsOf, encodeValue } from "./codec.ts";
 import type { Condition, FieldOf, NewRow, Store, StoreReader, StoreTransaction } from "./store.ts";
 import { tables, type TableName, type Tables } from "./tables.ts";
@@ -28,6 +29,8 @@ export interface CopyOptions {
  * Copies page by page, each page in one transaction, in the order in which the rows came. Where the target has rows
  * already it goes on behind them, so that it can be stopped and run again. Then it compares both sides; of a table in
  * which something changed meanwhile every row is looked at, and those that differ are written again.
+ *
+ * @throws EscrowMirrorError `invalid-configuration` when the target has received since: copying would take that back
  */
 export async function copyStore(
   source: Store,
@@ -35,10 +38,15 @@ export async function copyStore(
   { onProgress = () => {}, pageRows = 500 }: CopyOptions = {},
 ): Promise<Compared[]> {
   const copying: Copying = { source, target, onProgress, pageRows };
+  await refuseToTakeBack(copying);
   for (const table of names) await copyTable(copying, table, await whereItStopped(copying, table));
   const compared: Compared[] = [];
-  for (const table of names) compared.push(await compareOrRepair(copying, table));
-  return compared;
+  for (const table of names) compared.push(await compare(copying, table));
+  if (compared.every(({ equal }) => equal)) return compared;
+  await refuseToTakeBack(copying);
+  const repaired: Compared[] = [];
+  for (const each of compared) repaired.push(each.equal ? each : await repair(copying, each.table));
+  return repaired;
 }
 
 const names = Object.keys(tables) as TableName[];
@@ -51,17 +59,51 @@ interface Copying extends Required<CopyOptions> {
 /** What a page begins behind. */
 type Position = string | number | undefined;
 
-async function compareOrRepair(copying: Copying, table: TableName): Promise<Compared> {
-  const first = await compare(copying, table);
-  if (first.equal) return first;
+async function repair(copying: Copying, table: TableName): Promise<Compared> {
   await removeGone(copying, table);
   await copyTable(copying, table, undefined);
   return compare(copying, table);
 }
 
+/** What came in, by what stays of it whatever is done with it: a delivery that is released gets another id. */
+const received = { deliveries: ["digest"], snapshots: ["contractId", "digest"] } as const;
+
+/** A target that has something the source lacks is one that an app receives on: its state is the newer one. */
+async function refuseToTakeBack(copying: Copying): Promise<void> {
+  for (const table of ["deliveries", "snapshots"] as const) {
+    const unknown = await lackingIn(copying, table);
+    if (unknown === undefined) continue;
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, such as that of digest ${unknown.digest} from ${unknown.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+    );
+  }
+}
+
+/** The first row of the target that the source has not. */
+async function lackingIn<Name extends keyof typeof received>(
+  { source, target, pageRows }: Copying,
+  table: Name,
+): Promise<Tables[Name] | undefined> {
+  const nameOf = (row: object): string => JSON.stringify(received[table].map((field) => valueOf(row, field)));
+  const without = large[table] as readonly FieldOf<Name>[];
+  for await (const page of pagesOf(target, table, pageRows, { without })) {
+    const [field] = received[table];
+    const value = [...new Set(page.map((row) => valueOf(row, field)))];
+    const where = [{ field, op: "in", value }] as unknown as Condition<Tables[Name]>[];
+    const known = await source.read((reader) => reader.find(table, { where, without }));
+    const there = new Set(known.map(nameOf));
+    const lacking = page.find((row) => !there.has(nameOf(row)));
+    if (lacking !== undefined) return lacking;
+  }
+  return undefined;
+}
+
+const large = { deliveries: ["facts", "headers", "body"], snapshots: ["facts"] } as const;
+
 async function copyTable(copying: Copying, table: TableName, after: Position): Promise<void> {
   let rows = 0;
-  for await (const page of pagesOf(copying.source, table, copying.pageRows, after)) {
+  for await (const page of pagesOf(copying.source, table, copying.pageRows, { after })) {
     await writePage(copying.target, table, page);
     rows += page.length;
     copying.onProgress({ table, doing: "copying", rows });
@@ -185,12 +227,12 @@ async function* pagesOf<Name extends TableName>(
   store: Store,
   table: Name,
   pageRows: number,
-  begin?: Position,
+  { after: begin, without = [] }: { after?: Position; without?: readonly FieldOf<Name>[] } = {},
 ): AsyncGenerator<Tables[Name][]> {
   const by = orderOf(table);
   let after = begin;
   for (;;) {
-    const page = await store.read((reader) => readPage(reader, table, { by, after, pageRows }));
+    const page = await store.read((reader) => readPage(reader, table, { by, after, pageRows, without }));
     if (page.length === 0) return;
     yield page;
     after = valueOf(page.at(-1) as object, by) as string | number;
@@ -205,19 +247,21 @@ interface Page<Name extends TableName> {
   readonly by: FieldOf<Name>;
   readonly after: Position;
   readonly pageRows: number;
+  readonly without: readonly FieldOf<Name>[];
 }
 
 async function readPage<Name extends TableName>(
   reader: StoreReader,
   table: Name,
-  { by, after, pageRows }: Page<Name>,
+  { by, after, pageRows, without }: Page<Name>,
 ): Promise<Tables[Name][]> {
   const where = after === undefined ? [] : [{ field: by, op: ">", value: after } as Condition<Tables[Name]>];
-  const page = await reader.find(table, { where, orderBy: [by], limit: pageRows });
+  const page = await reader.find(table, { where, orderBy: [by], limit: pageRows, without });
   if (page.length < pageRows || by === "seq") return page;
   const last = valueOf(page.at(-1) as object, by) as string;
   const rest = await reader.find(table, {
     where: [{ field: by, op: "=", value: last }],
+    without,
   });
   return [...page.filter((row) => valueOf(row, by) !== last), ...rest];
 }

@@ -109,6 +109,49 @@ describe("copying", () => {
     await source.store.close();
   });
 
+  it("refuses to take back what the target has received since, before it writes and before it repairs", async () => {
+    const source = await openReceiving(sqlite(":memory:"));
+    const target = await openReceiving(postgres({ connectionString: postgresUrl, schema: freshSchema() }));
+    const [first, second, third] = fc.sample(schedule({ manner: "wild", contractsMax: 3 }), {
+      numRuns: 3,
+      seed: 5,
+    });
+    await source.deliver(first!);
+    await copyStore(source.store, target.store);
+    await source.deliver(second!);
+    let delivering: Promise<unknown> | undefined;
+    const copying = copyStore(source.store, target.store, {
+      onProgress: ({ doing }) => {
+        if (doing === "comparing") delivering ??= target.deliver(third!);
+      },
+    });
+    const refusal = { code: "invalid-configuration", message: expect.stringContaining("received since") };
+    await expect(Promise.all([copying, copying.catch(() => delivering)])).rejects.toMatchObject(refusal);
+    await delivering;
+    const before = await mirroredRows(target.store);
+    await source.deliver(second!);
+    await expect(copyStore(source.store, target.store)).rejects.toMatchObject(refusal);
+    expect(await mirroredRows(target.store)).toEqual(before);
+    await target.store.close();
+    await source.store.close();
+  });
+
+  it("refuses when the target has read a contract that its source has not", async () => {
+    const source = await openReceiving(sqlite(":memory:"));
+    const target = await openReceiving(sqlite(":memory:"));
+    await target.store.transaction((tx) =>
+      tx.insert("snapshots", [
+        { contractId: "CNT-1", digest: "ab".repeat(32), receivedAt: "2026-11-01", facts: {} as never },
+      ]),
+    );
+    await expect(copyStore(source.store, target.store)).rejects.toMatchObject({
+      code: "invalid-configuration",
+      message: expect.stringContaining("its snapshots"),
+    });
+    await target.store.close();
+    await source.store.close();
+  });
+
   it("makes nothing in its source, and says what to do when that is of another version", async () => {
     const file = temporaryFile();
     const missing = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
