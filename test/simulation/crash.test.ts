@@ -39,7 +39,7 @@ it.each(databases)(
     const seed = chooseSeed();
     const start = performance.now();
     const database = place();
-    const run = createRun(simulatedDeliveries(kills * 3, seed), createRandom(seed));
+    const run = createRun(simulatedDeliveries(kills * 4, seed), createRandom(seed));
     for (let kill = 0; kill < kills; kill++) await liveAndDie(run, await startReceiver(child.path, database));
     await finish(run, await startReceiver(child.path, database));
     const { inFlight, unanswered } = run.counts;
