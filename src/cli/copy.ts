@@ -4,37 +4,30 @@ import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { copyStore, type CopyProgress } from "../store/copy.ts";
 import type { Store } from "../store/store.ts";
-import { openStore, orExplain, storeHelp } from "./stores.ts";
+import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
-interface Flags {
-  from: string;
-  to?: string;
-  schema?: string;
-  prefix?: string;
-  fromPrefix?: string;
-  secretsFile?: string;
+interface Flags extends StoreFlags {
+  readonly from: string;
+  readonly fromPrefix?: string;
+  readonly to?: string;
 }
 
-const copyHelp = `${storeHelp}
+const copyHelp = `
 
 Run it while the app still receives, then stop the app, run it once more for what came meanwhile, and start the app on
 the new database. It goes on where it was interrupted, and ends by comparing both sides, by counts and hashes; rows that
 changed meanwhile are written again. The source is only read. Once an app receives on the new database it is refused, so
-that what came there is not taken back.
+that what came there is not taken back. --schema and --prefix are of the database copied into.
 Exit codes: 0 both sides are equal, 1 they are not, or something failed (the message says what).`;
 
 /** `escrow-mirror copy`: moves a mirror into another database. */
 export function copyCommand(): Command {
-  return new Command("copy")
+  const command = new Command("copy")
     .description("Copy a mirror into another database, such as from SQLite to Postgres.")
     .requiredOption("--from <address>", "sqlite:<file>")
-    .option("--to <address>", "postgres://… (default: DATABASE_URL)")
-    .option("--schema <name>", "the schema to copy into (default: escrow_mirror)")
-    .option("--prefix <text>", "before each table's name there (default: none)")
     .option("--from-prefix <text>", "before each table's name in the source (default: escrow_)")
-    .option("--secrets-file <file>", "secrets as NAME=value lines")
-    .addHelpText("after", copyHelp)
-    .action((flags: Flags) => orExplain(() => runCopy(flags)));
+    .option("--to <address>", "postgres://… (default: DATABASE_URL)");
+  return withStoreOptions(command, copyHelp).action((flags: Flags) => orExplain(() => runCopy(flags)));
 }
 
 async function runCopy(flags: Flags): Promise<void> {

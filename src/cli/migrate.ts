@@ -3,22 +3,18 @@ import { Command, Option } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
 import { postgresDialect, sqliteDialect, type Dialect } from "../store/dialect.ts";
 import { migrationSql } from "../store/migrate.ts";
-import { payloadTables, type Period } from "../store/postgres-payloads.ts";
-import { openStore, orExplain, storeHelp } from "./stores.ts";
+import { payloadTables } from "../store/postgres-payloads.ts";
+import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
-interface Flags {
-  sql?: boolean;
-  dialect: "postgres" | "sqlite";
-  schema?: string;
-  prefix?: string;
-  store?: string;
-  secretsFile?: string;
-  partition?: Period;
+interface Flags extends StoreFlags {
+  readonly sql?: boolean;
+  readonly dialect: "postgres" | "sqlite";
+  readonly store?: string;
 }
 
 /** `escrow-mirror migrate`: makes the tables, or prints how. */
 export function migrateCommand(): Command {
-  return new Command("migrate")
+  const command = new Command("migrate")
     .description(
       'Bring the tables to this version, or print the SQL, for apps that run with migrate: "check".',
     )
@@ -27,17 +23,15 @@ export function migrateCommand(): Command {
       new Option("--dialect <name>", "for --sql").choices(["postgres", "sqlite"]).default("postgres"),
     )
     .option("--store <address>", "sqlite:<file> or postgres://…")
-    .option("--schema <name>", "Postgres: the schema of the tables (default: escrow_mirror)")
-    .option("--prefix <text>", "before each table's name (default: none on Postgres, escrow_ on SQLite)")
     .addOption(
       new Option("--partition <period>", "Postgres: payloads in a partition for each").choices([
         "day",
         "month",
       ]),
-    )
-    .option("--secrets-file <file>", "secrets as NAME=value lines")
-    .addHelpText("after", storeHelp)
-    .action((flags: Flags) => orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))));
+    );
+  return withStoreOptions(command).action((flags: Flags) =>
+    orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))),
+  );
 }
 
 async function printSql({ dialect, schema = "escrow_mirror", prefix, partition }: Flags): Promise<void> {

@@ -2,17 +2,14 @@ import process from "node:process";
 import { Command } from "commander";
 import type { PostgresStore } from "../store/postgres-store.ts";
 import type { Store } from "../store/store.ts";
-import { openStore, orExplain, storeHelp } from "./stores.ts";
+import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
-interface Flags {
-  store?: string;
-  payloads: string;
-  schema?: string;
-  prefix?: string;
-  secretsFile?: string;
+interface Flags extends StoreFlags {
+  readonly store?: string;
+  readonly payloads: string;
 }
 
-const pruneHelp = `${storeHelp}
+const pruneHelp = `
 
 Takes the raw bodies and headers of old deliveries away. Facts, ids and digests stay: late events still fold right, and
 replays are known for ever. Quarantined deliveries, and those owed to a handler, keep theirs. Where the payloads are
@@ -21,15 +18,11 @@ it was interrupted.`;
 
 /** `escrow-mirror prune`: takes old payloads away. */
 export function pruneCommand(): Command {
-  return new Command("prune")
+  const command = new Command("prune")
     .description("Take the raw bodies and headers of old deliveries away (Postgres).")
     .requiredOption("--payloads <age>", "older than this: 30d, 12h")
-    .option("--store <address>", "postgres://… (default: DATABASE_URL)")
-    .option("--schema <name>", "the schema of the tables (default: escrow_mirror)")
-    .option("--prefix <text>", "before each table's name (default: none)")
-    .option("--secrets-file <file>", "secrets as NAME=value lines")
-    .addHelpText("after", pruneHelp)
-    .action((flags: Flags) => orExplain(() => runPrune(flags)));
+    .option("--store <address>", "postgres://… (default: DATABASE_URL)");
+  return withStoreOptions(command, pruneHelp).action((flags: Flags) => orExplain(() => runPrune(flags)));
 }
 
 async function runPrune(flags: Flags): Promise<void> {

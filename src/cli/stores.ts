@@ -1,4 +1,5 @@
 import process from "node:process";
+import type { Command } from "commander";
 import { systemClock } from "../shared/clock.ts";
 import type { Period } from "../store/postgres-payloads.ts";
 import { postgres } from "../store/postgres-store.ts";
@@ -13,9 +14,18 @@ export interface StoreFlags {
   readonly secretsFile?: string | undefined;
 }
 
-export const storeHelp = `
+const storeHelp = `
 A Postgres address may hold a password, which others on this machine see on a command line. Leave the option out and
 set DATABASE_URL in the environment or in --secrets-file, or leave only the password out and set PGPASSWORD.`;
+
+/** The options that say where in a database the tables are, and the help that goes with an address. */
+export function withStoreOptions(command: Command, help = ""): Command {
+  return command
+    .option("--schema <name>", "Postgres: the schema of the tables (default: escrow_mirror)")
+    .option("--prefix <text>", "before each table's name (default: none on Postgres, escrow_ on SQLite)")
+    .option("--secrets-file <file>", "secrets as NAME=value lines")
+    .addHelpText("after", storeHelp + help);
+}
 
 /**
  * Opens the store at an address, its tables made ready, or with `check` as they are. Messages never hold the address's

@@ -3,16 +3,17 @@
  * also has to be collected. Every authentic delivery passes here.
  */
 import { hash, type KeyObject } from "node:crypto";
+import type { ResolvedScheme } from "./scheme.ts";
 
-export type HmacAlgorithm = "sha1" | "sha256" | "sha512";
+type Algorithm = ResolvedScheme["algorithm"];
 
 /** The HMAC of `head` and `body`, one after the other, as text. */
 export function hmac(
-  algorithm: HmacAlgorithm,
+  algorithm: Algorithm,
   key: KeyObject,
   head: Uint8Array | null,
   body: Uint8Array | string,
-  encoding: "hex" | "base64",
+  encoding: ResolvedScheme["encoding"],
 ): string {
   const { inner, outer } = padsOf(algorithm, key);
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
@@ -31,18 +32,18 @@ interface Pads {
 }
 
 const blockBytes = { sha1: 64, sha256: 64, sha512: 128 } as const;
-const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
+export const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
-const made = new WeakMap<KeyObject, Partial<Record<HmacAlgorithm, Pads>>>();
+const made = new WeakMap<KeyObject, Partial<Record<Algorithm, Pads>>>();
 
-function padsOf(algorithm: HmacAlgorithm, key: KeyObject): Pads {
+function padsOf(algorithm: Algorithm, key: KeyObject): Pads {
   const known = made.get(key);
   const pads = known?.[algorithm] ?? makePads(algorithm, key);
   if (known?.[algorithm] === undefined) made.set(key, { ...known, [algorithm]: pads });
   return pads;
 }
 
-function makePads(algorithm: HmacAlgorithm, key: KeyObject): Pads {
+function makePads(algorithm: Algorithm, key: KeyObject): Pads {
   const block = blockBytes[algorithm];
   const bytes = key.export();
   const short = bytes.length > block ? Buffer.from(hash(algorithm, bytes, "hex"), "hex") : bytes;

@@ -5,6 +5,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { digestOf, toContent, type Content, type PartSource } from "./content.ts";
+import { digestBytes } from "./hmac.ts";
 import { resolveScheme, type ResolvedScheme, type SignatureOption } from "./scheme.ts";
 import type { PreparedSecret } from "./secret.ts";
 import {
@@ -111,8 +112,6 @@ interface HeaderNames {
 /** More entries than any roll-over needs; each costs a comparison. */
 const entriesMax = 16;
 
-const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
-
 function lowerCaseNames(scheme: ResolvedScheme): HeaderNames {
   return {
     signature: scheme.signatureHeader.toLowerCase(),
@@ -156,7 +155,7 @@ function withoutPrefix({ prefix, prefixRequired }: ResolvedScheme, value: string
 interface DigestForm {
   readonly length: number;
   /** Hex may come in either case; base64 has one. */
-  readonly encoding: "hex" | "base64";
+  readonly encoding: ResolvedScheme["encoding"];
   /** Only one spelling of the bytes is one: no junk, no padding left out, no bits set that padding covers. */
   readonly isDigest: (text: string) => boolean;
 }

@@ -136,11 +136,9 @@ async function writePage<Name extends TableName>(store: Store, table: Name, page
     const hashes = new Set(there.map((row) => hashOf(table, row)));
     const keys = new Set(there.map((row) => keyOf(table, row)));
     const missing = rows.filter((row) => !hashes.has(hashOf(table, row)));
-    const [fresh, other] = [
-      missing.filter((row) => !keys.has(keyOf(table, row)) || !isKeyed(table, row)),
-      missing.filter((row) => keys.has(keyOf(table, row)) && isKeyed(table, row)),
-    ];
-    await tx.upsert(table, other);
+    const isOther = (row: object): boolean => isKeyed(table, row) && keys.has(keyOf(table, row));
+    const fresh = missing.filter((row) => !isOther(row));
+    await tx.upsert(table, missing.filter(isOther));
     if ((await tx.insert(table, fresh)).every(Boolean)) return;
     await makeRoom(tx, table, fresh);
     await tx.insert(table, fresh);

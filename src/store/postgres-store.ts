@@ -31,6 +31,7 @@ import {
   type PgPool,
 } from "./postgres-pool.ts";
 import { createArrayStatements } from "./postgres-statements.ts";
+import type { Session } from "./session.ts";
 import type { AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
 
@@ -139,8 +140,11 @@ function buildStore(parts: StoreParts): PostgresStore {
     batches: (session) => createArrayBatches(session, statements),
   });
   let clock: Clock = systemClock;
-  const layOut = (mayCreate: boolean, now: Date): Promise<boolean> =>
-    engine.migration((session) => layOutPayloads(session, place, { period: partition, mayCreate, now }));
+  const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {
+    const work = (session: Session) => layOutPayloads(session, place, { period: partition, mayCreate, now });
+    // Who may not create only looks, and waits for nobody.
+    return mayCreate ? engine.migration(work) : engine.read(work);
+  };
   return {
     ...store,
     open: async (options) => {
