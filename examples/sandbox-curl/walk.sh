@@ -11,7 +11,7 @@ AUTH="Authorization: Bearer $TOKEN"
 JSON="Content-Type: application/json"
 
 # Say where webhooks go. Without a receiver of your own, the sandbox has one that accepts everything. Skip this step if
-# you started the sandbox with `--webhook-url`: it sends there already, and this would send it elsewhere.
+# your app runs and you started the sandbox with `--webhook-url`: it sends there already, and this would send it elsewhere.
 curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
 
 # Create a contract with two milestones.

