@@ -1,4 +1,5 @@
 import type { EventFacts } from "../events/event.ts";
+import { toColumns } from "../events/stored-facts.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
 
@@ -31,14 +32,9 @@ export async function adopt(
   // The header alone says little: of two signed payload ids each is an event of its own.
   const isTold = byId?.payloadId != null && facts.payloadId !== null;
   if (byId !== undefined && byId.digest !== row.digest && !isTold && isSameSubject(byId, facts)) return byId;
-  await tx.update("deliveries", "digest", row.digest, {
+  await tx.update("deliveries", "contentKey", row.contentKey, {
     id: byId === undefined ? row.webhookId : row.id,
-    payloadId: byPayloadId === undefined ? facts.payloadId : null,
-    event: facts.event,
-    contractId: facts.contractId || null,
-    milestoneId: facts.milestoneId,
-    occurredAt: facts.occurredAt,
-    facts,
+    ...toColumns(facts, byPayloadId === undefined),
     outcome: "applied",
   });
   return undefined;

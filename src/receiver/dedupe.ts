@@ -3,6 +3,7 @@
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
 import { compareText } from "../domain/order.ts";
+import { toColumns } from "../events/stored-facts.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
 import { adopt, heavyFields, isSameSubject } from "./adopt.ts";
@@ -49,14 +50,14 @@ async function meetAll(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
 ): Promise<[DeliveryArrival, Verdict][]> {
-  const digests = arrivals.map(({ digest }) => digest);
-  const known = await tx.claim("deliveries", "digest", digests, heavyFields);
-  const again = new Map(known.map((row) => [row.digest, { row, arrivals: [] as DeliveryArrival[] }]));
-  for (const arrival of arrivals) again.get(arrival.digest)?.arrivals.push(arrival);
+  const keys = arrivals.map(({ contentKey }) => contentKey);
+  const known = await tx.claim("deliveries", "contentKey", keys, heavyFields);
+  const again = new Map(known.map((row) => [row.contentKey, { row, arrivals: [] as DeliveryArrival[] }]));
+  for (const arrival of arrivals) again.get(arrival.contentKey)?.arrivals.push(arrival);
   await countAttempts(tx, [...again.values()]);
   const verdicts: [DeliveryArrival, Verdict][] = [];
   for (const arrival of arrivals) {
-    const same = again.get(arrival.digest)?.row;
+    const same = again.get(arrival.contentKey)?.row;
     const verdict = same === undefined ? await meetKnown(tx, arrival) : await meetSame(tx, same, arrival);
     verdicts.push([arrival, verdict]);
   }
@@ -79,7 +80,7 @@ async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
   const { facts, reason } = arrival.reading;
   if (facts === null || reason !== null || row.outcome !== "quarantined" || !passingReasons.has(row.reason))
     return duplicateOf(arrival);
-  const [current] = await tx.claim("deliveries", "digest", [row.digest], heavyFields);
+  const [current] = await tx.claim("deliveries", "contentKey", [row.contentKey], heavyFields);
   if (current?.outcome !== "quarantined") return duplicateOf(arrival);
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
   return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
@@ -108,10 +109,10 @@ function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {
 
 /** The row of a delivery that claims its ids: only one that is applied does. */
 function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
-  const { facts, reason } = arrival.reading;
+  const { reason } = arrival.reading;
   if (reason !== null) return setAside(arrival, reason, null);
   const judgement: Judgement = { outcome: "applied", reason: null, contradicts: null };
-  return { ...blankRow(arrival), id: arrival.webhookId, payloadId: facts.payloadId, ...judgement };
+  return { ...rowOf(arrival, true), id: arrival.webhookId, ...judgement };
 }
 
 /** The row of a delivery under an id of its own, so that it takes no other's place. */
@@ -121,27 +122,24 @@ function setAside(
   contradicts: string | null,
 ): NewRow<"deliveries"> {
   const outcome = reason === "payload-changed" ? "duplicate" : "quarantined";
-  return { ...blankRow(arrival), outcome, reason, contradicts };
+  return { ...rowOf(arrival, false), id: ownId(arrival), outcome, reason, contradicts };
 }
 
 type Judgement = Pick<DeliveryRow, "outcome" | "reason" | "contradicts">;
 
-function blankRow(arrival: DeliveryArrival): Omit<NewRow<"deliveries">, keyof Judgement> {
-  const { facts } = arrival.reading;
+function rowOf(
+  arrival: DeliveryArrival,
+  claimsIds: boolean,
+): Omit<NewRow<"deliveries">, "id" | keyof Judgement> {
   return {
-    id: ownId(arrival),
+    ...toColumns(arrival.reading.facts, claimsIds),
     webhookId: arrival.webhookId,
-    payloadId: null,
     digest: arrival.digest,
-    event: facts?.event ?? null,
-    contractId: facts?.contractId || null,
-    milestoneId: facts?.milestoneId ?? null,
-    occurredAt: facts?.occurredAt ?? null,
+    contentKey: arrival.contentKey,
     attempts: 1,
     receivedAt: arrival.receivedAt,
     lastReceivedAt: arrival.receivedAt,
     secretId: arrival.secretId,
-    facts,
     headers: arrival.headers,
     body: arrival.body,
   };
@@ -166,7 +164,7 @@ function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
  */
 async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
   const { webhookId } = arrival;
-  const [same] = await tx.claim("deliveries", "digest", [arrival.digest], heavyFields);
+  const [same] = await tx.claim("deliveries", "contentKey", [arrival.contentKey], heavyFields);
   if (same !== undefined) {
     await countAttempts(tx, [{ row: same, arrivals: [arrival] }]);
     return duplicateOf(arrival);

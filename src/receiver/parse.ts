@@ -4,6 +4,7 @@ import { inflateBody } from "../events/inflate.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { Verified } from "../signature/verify.ts";
 import type { DeliveryArrival, Reading } from "./arrival.ts";
+import { contentKeyOf } from "./content-key.ts";
 import type { Request, RequestHeaders } from "./request.ts";
 
 export interface ParseOptions {
@@ -25,6 +26,7 @@ export function parseDelivery(
     kind: "delivery",
     webhookId: headerId(request.headers, options) ?? payloadIdOf(reading) ?? `sha256:${digest}`,
     digest,
+    contentKey: contentKeyOf(request.body, digest),
     body: request.body,
     headers: storedHeaders(request.headers, options),
     secretId: verified.secretId,

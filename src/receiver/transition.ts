@@ -4,6 +4,7 @@
  */
 import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
+import { fromColumns } from "../events/stored-facts.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
@@ -94,9 +95,11 @@ async function loadInputs(
 ): Promise<Map<string, FoldInput[]>> {
   const deliveries = await tx.lookup("deliveries", "contractId", contractIds, ["body", "headers"]);
   const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
-  const events = deliveries.flatMap(({ digest, webhookId, outcome, facts }): FoldInput[] =>
-    outcome !== "applied" || facts === null ? [] : [{ kind: "event", digest, webhookId, facts }],
-  );
+  const events = deliveries.flatMap((row): FoldInput[] => {
+    const facts = row.outcome === "applied" ? fromColumns(row) : null;
+    const { digest, webhookId } = row;
+    return facts === null ? [] : [{ kind: "event", digest, webhookId, facts }];
+  });
   return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
 }
 

@@ -66,7 +66,7 @@ async function repair(copying: Copying, table: TableName): Promise<Compared> {
 }
 
 /** What came in, by what stays of it whatever is done with it: a delivery that is released gets another id. */
-const received = { deliveries: ["digest"], snapshots: ["contractId", "digest"] } as const;
+const received = { deliveries: ["contentKey"], snapshots: ["contractId", "digest"] } as const;
 
 /** A target that has something the source lacks is one that an app receives on: its state is the newer one. */
 async function refuseToTakeBack(copying: Copying): Promise<void> {

@@ -29,7 +29,7 @@ type SnakeCase<Text extends string> = Text extends `${infer Head}${infer Tail}`
 
 type SqlType<Field, Value> = Field extends "seq"
   ? Generated<number>
-  : Field extends "digest"
+  : Field extends "digest" | "contentKey"
     ? Uint8Array
     : Value extends string | number | Uint8Array | null
       ? Value

@@ -8,7 +8,7 @@ import type {
   RefundRecord,
   TransitionRecord,
 } from "../domain/records.ts";
-import type { EventFacts } from "../events/event.ts";
+import type { FactColumns } from "../events/stored-facts.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
 
 /** The rows of every table, as the code sees them. */
@@ -30,24 +30,20 @@ export interface Tables {
 export type TableName = keyof Tables;
 
 /**
- * One received delivery: arrival facts, ids, and `facts`, which hold every input of the fold, so that the raw bytes
- * can go (prune, redaction) and a rebuild still comes out the same.
+ * One received delivery: arrival facts, ids, and the columns of its facts, which hold every input of the fold, so that
+ * the raw bytes can go (prune, redaction) and a rebuild still comes out the same.
  */
-export interface DeliveryRow {
+export interface DeliveryRow extends FactColumns {
   /** In order of arrival; given by the database. */
   readonly seq: number;
   /** The webhook id for a delivery that claims it, else `sha256:` and the digest: a row id of its own. */
   readonly id: string;
   /** As received: header, else payload id, else digest (semantics §4). */
   readonly webhookId: string;
-  /** `null` for a delivery that claims no ids. */
-  readonly payloadId: string | null;
   /** SHA-256 of the body, hex. */
   readonly digest: string;
-  readonly event: string | null;
-  readonly contractId: string | null;
-  readonly milestoneId: string | null;
-  readonly occurredAt: string | null;
+  /** The digest behind the body's own minute, hex: one for each content, and kept in the order of time. */
+  readonly contentKey: string;
   readonly outcome: "applied" | "duplicate" | "quarantined";
   readonly reason: string | null;
   /** How many times it came. */
@@ -57,7 +53,6 @@ export interface DeliveryRow {
   readonly secretId: string;
   /** The id of the delivery whose ids this one came with, where the two contradict each other. */
   readonly contradicts: string | null;
-  readonly facts: EventFacts | null;
   /** Without the signature; `null` once pruned. */
   readonly headers: Readonly<Record<string, string>> | null;
   readonly body: Uint8Array | null;
@@ -148,6 +143,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       webhookId: "text",
       payloadId: "text",
       digest: "digest",
+      contentKey: "digest",
       event: "text",
       contractId: "text",
       milestoneId: "text",
@@ -164,7 +160,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       body: "bytes",
     },
     key: ["id"],
-    unique: ["digest", "payloadId"],
+    unique: ["contentKey", "payloadId"],
   },
   snapshots: {
     columns: { seq: "serial", contractId: "text", digest: "digest", receivedAt: "text", facts: "json" },

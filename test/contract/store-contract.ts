@@ -27,6 +27,7 @@ export function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRo
     webhookId: id,
     payloadId: null,
     digest: sha256(id),
+    contentKey: sha256(id),
     event: "contract.created",
     contractId: "CNT-1",
     milestoneId: null,
@@ -113,7 +114,7 @@ export function describeStore(contract: StoreContract): void {
       store.read((reader) => reader.find(table));
     const idsOf = async (query: Query<ContractRow>) =>
       (await store.read((reader) => reader.find("contracts", query))).map(({ contractId }) => contractId);
-    const lookup = (field: "id" | "digest" | "contractId", values: string[]) =>
+    const lookup = (field: "id" | "contentKey" | "contractId", values: string[]) =>
       store.transaction(async (tx) =>
         (await tx.lookup("deliveries", field, values)).map(({ id }) => id).sort(),
       );
@@ -230,7 +231,7 @@ export function describeStore(contract: StoreContract): void {
           deliveryRow("wh-3", { contractId: "CNT-2" }),
         ]);
         expect(await lookup("id", ["wh-1", "wh-3", "wh-9"])).toEqual(["wh-1", "wh-3"]);
-        expect(await lookup("digest", [sha256("wh-2")])).toEqual(["wh-2"]);
+        expect(await lookup("contentKey", [sha256("wh-2")])).toEqual(["wh-2"]);
         expect(await lookup("contractId", ["CNT-1"])).toEqual(["wh-1", "wh-2"]);
         expect(await lookup("id", [])).toEqual([]);
       });
@@ -258,12 +259,12 @@ export function describeStore(contract: StoreContract): void {
       it("says of each row whether it went in, and changes nothing where it did not", async () => {
         const first = deliveryRow("wh-1", { payloadId: "e-1", attempts: 1 });
         expect(await insert("deliveries", [first])).toEqual([true]);
-        const again = deliveryRow("wh-1", { digest: sha256("other"), attempts: 9 });
-        const sameDigest = deliveryRow("wh-2", { digest: first.digest });
+        const again = deliveryRow("wh-1", { contentKey: sha256("other"), attempts: 9 });
+        const sameContent = deliveryRow("wh-2", { contentKey: first.contentKey });
         const samePayload = deliveryRow("wh-3", { payloadId: "e-1" });
         const free = deliveryRow("wh-4");
-        const twin = deliveryRow("wh-4", { digest: sha256("twin") });
-        expect(await insert("deliveries", [again, sameDigest, samePayload, free, twin])).toEqual([
+        const twin = deliveryRow("wh-4", { contentKey: sha256("twin") });
+        expect(await insert("deliveries", [again, sameContent, samePayload, free, twin])).toEqual([
           false,
           false,
           false,

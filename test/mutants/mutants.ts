@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "digest check off",
     file: "src/store/tables.ts",
-    find: 'unique: ["digest", "payloadId"],',
+    find: 'unique: ["contentKey", "payloadId"],',
     replace: 'unique: ["payloadId"],',
     tests: ["receiver/dedupe"],
   },
@@ -36,14 +36,14 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "payload id not claimed",
-    find: "payloadId: facts.payloadId, ...judgement",
-    replace: "payloadId: null, ...judgement",
+    find: "...rowOf(arrival, true), id: arrival.webhookId",
+    replace: "...rowOf(arrival, false), id: arrival.webhookId",
   },
   {
     ...dedupe,
     name: "a duplicate claims the ids that it came with",
-    find: "    payloadId: null,",
-    replace: "    payloadId: facts?.payloadId ?? null,",
+    find: "...rowOf(arrival, false), id: ownId(arrival)",
+    replace: "...rowOf(arrival, true), id: ownId(arrival)",
   },
   {
     ...dedupe,

@@ -96,7 +96,7 @@ describe("copying", () => {
       const [first] = await tx.find("deliveries", { orderBy: ["seq"], limit: 1 });
       await tx.update("deliveries", "id", first?.id ?? "", { attempts: 99 });
       const [last] = await tx.find("deliveries", { orderBy: ["seq"], descending: true, limit: 1 });
-      await tx.update("deliveries", "digest", last?.digest ?? "", { id: "released" });
+      await tx.update("deliveries", "contentKey", last?.contentKey ?? "", { id: "released" });
       const [gone] = await tx.find("transitions", { orderBy: ["contractId"], descending: true, limit: 1 });
       await tx.remove("transitions", [{ field: "contractId", op: "=", value: gone?.contractId ?? "" }]);
     });
