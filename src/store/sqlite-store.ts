@@ -8,6 +8,7 @@ import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
+import { createCheckpoints } from "./sqlite-checkpoints.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
@@ -68,6 +69,8 @@ interface Opener {
   (readonly: boolean): SqliteHandle;
   /** The host's handle itself, which is not ours to close. */
   readonly lent?: true;
+  /** Whether another thread can open the same: not what the host opened in its own way. */
+  readonly byPath?: true;
 }
 
 async function buildStore(
@@ -77,8 +80,9 @@ async function buildStore(
   busyTimeoutMs: number,
 ): Promise<Store> {
   const writer = await whenFree(() => open(false), busyTimeoutMs);
-  await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
+  const checkpoints = open.byPath && !shared ? createCheckpoints(place) : undefined;
+  await whenFree(() => configure(writer, checkpoints === undefined ? 4096 : 16_384), busyTimeoutMs);
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
   const writeLock = createLock();
   const readLock = shared ? writeLock : createLock();
@@ -91,6 +95,7 @@ async function buildStore(
     writeLock,
     readLock,
     busyTimeoutMs,
+    checkpoints,
   });
   const dialect = kyselyDialectOn(browser, browseLock);
   const kysely = new Kysely<AnyDatabase>({ dialect });
@@ -107,27 +112,31 @@ async function buildStore(
   });
 }
 
-/** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */
-function configure(handle: SqliteHandle): void {
+/**
+ * Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1).
+ *
+ * @param walPages how long the WAL gets before the writer itself brings it into the database. Ids are random, so that a
+ *   batch touches pages everywhere in their indexes: what is left for this is written once for many batches
+ */
+function configure(handle: SqliteHandle, walPages: number): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Ids are random, so that a batch touches pages everywhere in their indexes: a longer WAL (16 MiB) writes a page that
-  // many batches touched to the database once.
-  handle.pragma("wal_autocheckpoint = 4096");
+  handle.pragma(`wal_autocheckpoint = ${walPages}`);
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");
 }
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  return (readonly) => {
+  const open = (readonly: boolean): SqliteHandle => {
     try {
       return new Database(path, connectionOptions(readonly));
     } catch (cause) {
       throw isUnbuilt(cause) ? missingDriver("is installed but not built for this Node", cause) : cause;
     }
   };
+  return Object.assign(open, { byPath: true as const });
 }
 
 /** Its native part is not there, or of another Node. */
