@@ -37,13 +37,18 @@ export interface Origin {
 export function openDraft(state: ContractState): Draft {
   return {
     contract: { ...state.contract },
-    milestones: new Map(state.milestones),
-    refunds: new Map(state.refunds),
-    payments: new Map(state.payments),
-    disputes: new Map(state.disputes),
+    milestones: copyOf(state.milestones),
+    refunds: copyOf(state.refunds),
+    payments: copyOf(state.payments),
+    disputes: copyOf(state.disputes),
     transitions: [],
     anomalies: [],
   };
+}
+
+/** Most are empty: nothing is walked through then. */
+function copyOf<Row>(rows: ReadonlyMap<string, Row>): Map<string, Row> {
+  return rows.size === 0 ? new Map<string, Row>() : new Map(rows);
 }
 
 export function noteAnomaly(

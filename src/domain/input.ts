@@ -27,8 +27,7 @@ export type EventFamily = "contract" | "payment" | "refund" | "milestone";
 
 /** The family of an event type, `undefined` for one that the fold does not take in. */
 export function familyOf(eventType: string): EventFamily | undefined {
-  const [prefix = ""] = eventType.split(".", 1);
-  if (prefix.length === eventType.length) return undefined;
+  const prefix = eventType.slice(0, Math.max(0, eventType.indexOf(".")));
   return families.has(prefix) ? (prefix as EventFamily) : undefined;
 }
 

@@ -44,16 +44,17 @@ export function fromColumns({ event, contractId, facts, ...row }: FactColumns): 
 
 function present(facts: EventFacts, claimsPayloadId: boolean): StoredFacts {
   const stored: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of claimsPayloadId ? namesBesideId : names) {
     const value = facts[name];
     if (value !== absent[name] && !isEmpty(value)) stored[name] = value;
   }
-  if (claimsPayloadId) delete stored["payloadId"];
   return stored;
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  if (typeof value !== "object" || value === null) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 const absent: Omit<EventFacts, keyof Columns> = {
@@ -73,6 +74,7 @@ const absent: Omit<EventFacts, keyof Columns> = {
 };
 
 const names = Object.keys(absent) as (keyof typeof absent)[];
+const namesBesideId = names.filter((name) => name !== "payloadId");
 
 const unread: FactColumns = {
   event: null,

@@ -36,14 +36,14 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "payload id not claimed",
-    find: "...rowOf(arrival, true), id: arrival.webhookId",
-    replace: "...rowOf(arrival, false), id: arrival.webhookId",
+    find: 'toColumns(arrival.reading.facts, judgement.outcome === "applied")',
+    replace: "toColumns(arrival.reading.facts, false)",
   },
   {
     ...dedupe,
     name: "a duplicate claims the ids that it came with",
-    find: "...rowOf(arrival, false), id: ownId(arrival)",
-    replace: "...rowOf(arrival, true), id: ownId(arrival)",
+    find: 'toColumns(arrival.reading.facts, judgement.outcome === "applied")',
+    replace: "toColumns(arrival.reading.facts, true)",
   },
   {
     ...dedupe,
