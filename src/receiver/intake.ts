@@ -31,8 +31,7 @@ export function createIntake<Item, Answer>(
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // What else arrived with this one is read before the commit begins.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await gather();
       const batch = queue.slice(0, limits.batchMax);
       queue = queue.slice(limits.batchMax);
       for (const { bytes } of batch) queuedBytes -= bytes;
@@ -40,6 +39,15 @@ export function createIntake<Item, Answer>(
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
     }
     draining = undefined;
+  }
+
+  /** What arrives with the first is read before the commit begins: as long as each turn of the event loop brings more. */
+  async function gather(): Promise<void> {
+    let before: number;
+    do {
+      before = queue.length;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    } while (queue.length > before && queue.length < limits.batchMax);
   }
 
   return {

@@ -1372,7 +1372,7 @@ describe("SQLite", () => {
     async () => {
       const file = temporaryFile();
       const mirror = await openMirror({ store: sqlite(file) });
-      const pad = "x".repeat(10_000);
+      const pad = "x".repeat(40_000);
       let largest = 0;
       let cursor: string | null = null;
       for (let round = 0; round < 30; round++) {
@@ -1396,8 +1396,8 @@ describe("SQLite", () => {
         largest = Math.max(largest, statSync(`${file}-wal`).size);
       }
       await mirror.close();
-      expect(statSync(file).size).toBeGreaterThan(32 * 1024 * 1024);
-      expect(largest).toBeLessThan(24 * 1024 * 1024);
+      expect(statSync(file).size).toBeGreaterThan(112 * 1024 * 1024);
+      expect(largest).toBeLessThan(80 * 1024 * 1024);
     },
   );
 });

@@ -46,6 +46,18 @@ describe("the intake", () => {
     expect(answers).toEqual([10, 20, 30, 40]);
   });
 
+  it("reads on before it commits, as long as each turn of the event loop brings more", async () => {
+    const batches: number[][] = [];
+    const intake = createIntake<number, number>(async (batch) => {
+      batches.push([...batch]);
+      return batch;
+    }, limits);
+    const later = (step: () => unknown) => new Promise((resolve) => setImmediate(() => resolve(step())));
+    const rest = later(() => Promise.all([intake.submit(2, 1), later(() => intake.submit(3, 1))]));
+    await Promise.all([intake.submit(1, 1), rest]);
+    expect(batches).toEqual([[1, 2, 3]]);
+  });
+
   it("takes in during a commit what goes into the next", async () => {
     const batches: number[][] = [];
     const { open, opened } = gate();
