@@ -57,6 +57,7 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
+/** How rows that are stored are read: a default that changes would change them. */
 const absent: Omit<EventFacts, keyof Columns> = {
   payloadId: null,
   disputeId: null,

@@ -20,43 +20,43 @@ const commitsEach = 16;
  * the writer's own checkpoints do.
  */
 export function createCheckpoints(path: string): Checkpoints {
-  const worker = { thread: undefined as Worker | undefined, failed: false, busy: false };
+  let thread: Worker | undefined;
+  let state: "idle" | "busy" | "over" = "idle";
   let commits = 0;
 
   function start(): Worker {
     const driver = createRequire(import.meta.url).resolve("better-sqlite3");
+    const workerData = { driver, path: resolve(path) };
     // Without the host's own flags: a loader among them would be started again.
-    const thread = new Worker(source, {
-      eval: true,
-      execArgv: [],
-      workerData: { driver, path: resolve(path) },
+    const started = new Worker(source, { eval: true, execArgv: [], workerData });
+    started.on("message", () => {
+      if (state === "busy") state = "idle";
     });
-    thread.on("message", () => (worker.busy = false));
-    thread.on("error", () => (worker.failed = true));
-    thread.on("exit", () => (worker.failed = true));
+    started.on("error", () => (state = "over"));
+    started.on("exit", () => (state = "over"));
     // It keeps no process alive.
-    thread.unref();
-    return thread;
+    started.unref();
+    return started;
   }
 
   return {
     committed() {
-      if (++commits < commitsEach || worker.busy || worker.failed) return;
+      commits += 1;
+      if (commits < commitsEach || state !== "idle") return;
       commits = 0;
+      state = "busy";
       try {
-        worker.thread ??= start();
-        worker.busy = true;
-        worker.thread.postMessage("checkpoint");
+        thread ??= start();
+        thread.postMessage("checkpoint");
       } catch {
-        worker.failed = true;
+        state = "over";
       }
     },
 
     close: async () => {
-      const { thread, failed } = worker;
-      worker.failed = true;
-      if (thread === undefined || failed) return;
-      const exit = new Promise((done) => thread.once("exit", done));
+      if (thread === undefined || state === "over") return;
+      state = "over";
+      const exit = new Promise((done) => thread?.once("exit", done));
       thread.ref();
       thread.postMessage("close");
       await exit;
