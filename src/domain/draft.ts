@@ -46,7 +46,7 @@ export function openDraft(state: ContractState): Draft {
   };
 }
 
-/** Most are empty: nothing is walked through then. */
+/** Most are empty, and `new Map(empty)` would still make an iterator, for each delivery four. */
 function copyOf<Row>(rows: ReadonlyMap<string, Row>): Map<string, Row> {
   return rows.size === 0 ? new Map<string, Row>() : new Map(rows);
 }

@@ -27,7 +27,9 @@ export type EventFamily = "contract" | "payment" | "refund" | "milestone";
 
 /** The family of an event type, `undefined` for one that the fold does not take in. */
 export function familyOf(eventType: string): EventFamily | undefined {
-  const prefix = eventType.slice(0, Math.max(0, eventType.indexOf(".")));
+  const dot = eventType.indexOf(".");
+  if (dot === -1) return undefined;
+  const prefix = eventType.slice(0, dot);
   return families.has(prefix) ? (prefix as EventFamily) : undefined;
 }
 

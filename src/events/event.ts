@@ -40,7 +40,7 @@ export function isKnownEventType(type: string): type is KnownEventType {
 
 /**
  * What one webhook body says, read once: either casing understood, numbers exact, ids and times normalised.
- * It is the fold's input and is stored as it is, so it holds all that the fold reads and nothing of how the
+ * It is the fold's input and is stored whole, so it holds all that the fold reads and nothing of how the
  * delivery came (§6.3; design: semantics §5).
  */
 export interface EventFacts {

@@ -1,5 +1,5 @@
 import type { EventFacts } from "../events/event.ts";
-import { toColumns } from "../events/stored-facts.ts";
+import { toFactColumns } from "../store/fact-columns.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
 
@@ -34,7 +34,7 @@ export async function adopt(
   if (byId !== undefined && byId.digest !== row.digest && !isTold && isSameSubject(byId, facts)) return byId;
   await tx.update("deliveries", "contentKey", row.contentKey, {
     id: byId === undefined ? row.webhookId : row.id,
-    ...toColumns(facts, byPayloadId === undefined),
+    ...toFactColumns(facts, byPayloadId === undefined),
     outcome: "applied",
   });
   return undefined;

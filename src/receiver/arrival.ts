@@ -14,6 +14,7 @@ export interface DeliveryArrival {
   readonly webhookId: string;
   /** SHA-256 of the body, hex. */
   readonly digest: string;
+  /** What the database tells contents apart by (`content-key.ts`). */
   readonly contentKey: string;
   readonly body: Uint8Array;
   /** Without the signature. */

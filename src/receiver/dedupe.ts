@@ -3,7 +3,7 @@
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
 import { compareText } from "../domain/order.ts";
-import { toColumns } from "../events/stored-facts.ts";
+import { toFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables.ts";
 import { adopt, heavyFields, isSameSubject } from "./adopt.ts";
@@ -128,7 +128,7 @@ type Judgement = Pick<DeliveryRow, "outcome" | "reason" | "contradicts">;
 
 /** Field by field: an object this wide that is spread together is a slow one. */
 function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewRow<"deliveries"> {
-  const columns = toColumns(arrival.reading.facts, judgement.outcome === "applied");
+  const columns = toFactColumns(arrival.reading.facts, judgement.outcome === "applied");
   return {
     id,
     webhookId: arrival.webhookId,

@@ -41,7 +41,7 @@ export function createIntake<Item, Answer>(
     draining = undefined;
   }
 
-  /** What arrives with the first is read before the commit begins: as long as each turn of the event loop brings more. */
+  /** Waits as long as each turn of the event loop brings more, up to a full batch: over HTTP, what is on its way is read in several turns. */
   async function gather(): Promise<void> {
     let before: number;
     do {

@@ -97,12 +97,10 @@ async function removeGone(tx: StoreTransaction, { before, after }: ContractChang
     await tx.remove("disputes", [contract, { field: "disputeKey", op: "in", value: disputes }]);
 }
 
-function gone<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): readonly string[] {
-  if (before.size === 0) return none;
+function gone<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): string[] {
+  if (before.size === 0) return [];
   return [...before.keys()].filter((key) => !after.has(key));
 }
-
-const none: readonly string[] = [];
 
 /** One refund id on two contracts is the service's mistake or ours: each of the two is flagged, once (semantics §6). */
 async function flagSharedRefunds(

@@ -1,7 +1,7 @@
 import { parseEvent } from "../events/parse.ts";
 import { inflateBody } from "../events/inflate.ts";
 import type { EventFacts } from "../events/event.ts";
-import { fromColumns } from "../events/stored-facts.ts";
+import { fromFactColumns } from "../store/fact-columns.ts";
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
@@ -34,7 +34,7 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
         "not-found",
         `no delivery is quarantined under ${id}: see mirror.quarantine.list()`,
       );
-    const facts = fromColumns(row) ?? readAgain(row, parts.bodyBytesMax);
+    const facts = fromFactColumns(row) ?? readAgain(row, parts.bodyBytesMax);
     const applied = await adopt(tx, row, facts);
     if (applied !== undefined)
       throw new EscrowMirrorError(

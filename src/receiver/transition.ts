@@ -4,7 +4,7 @@
  */
 import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
-import { fromColumns } from "../events/stored-facts.ts";
+import { fromFactColumns } from "../store/fact-columns.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
@@ -96,7 +96,7 @@ async function loadInputs(
   const deliveries = await tx.lookup("deliveries", "contractId", contractIds, ["body", "headers"]);
   const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
   const events = deliveries.flatMap((row): FoldInput[] => {
-    const facts = row.outcome === "applied" ? fromColumns(row) : null;
+    const facts = row.outcome === "applied" ? fromFactColumns(row) : null;
     const { digest, webhookId } = row;
     return facts === null ? [] : [{ kind: "event", digest, webhookId, facts }];
   });

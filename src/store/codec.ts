@@ -37,7 +37,7 @@ export function encodeValue(type: ColumnType, value: unknown): SqlValue {
       return JSON.stringify(value);
     case "boolean":
       return value === true ? 1 : 0;
-    case "digest":
+    case "hex":
       return Buffer.from(value as string, "hex");
     case "serial":
     case "integer":
@@ -55,7 +55,7 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
       return JSON.parse(value as string);
     case "boolean":
       return Number(value) === 1;
-    case "digest":
+    case "hex":
       return Buffer.from(value as Uint8Array).toString("hex");
     case "serial":
     case "integer":

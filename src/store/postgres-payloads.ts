@@ -1,7 +1,7 @@
 /**
  * The large part of deliveries, raw bodies and headers, in a table of its own that is partitioned by the time of
- * arrival: pruning drops whole partitions instead of deleting rows. What must be unique for ever, the ids and digests
- * that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
+ * arrival: pruning drops whole partitions instead of deleting rows. What must be unique for ever, the ids and content
+ * keys that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
  * hold the partition's key, and equal ids may come in different months.
  */
 import {
@@ -72,16 +72,16 @@ export function payloadTables(place: TablePlace, period: Period): string[] {
   const at = `${place.schema}${place.prefix}`;
   const columns = columnsOf("deliveries").map(({ name }) =>
     name === "headers" || name === "body"
-      ? `coalesce(d.${name}, (select p.${name} from ${at}payloads as p where p.received_at = d.received_at and p.digest = d.digest)) as ${name}`
+      ? `coalesce(d.${name}, (select p.${name} from ${at}payloads as p where p.received_at = d.received_at and p.content_key = d.content_key)) as ${name}`
       : `d.${name}`,
   );
   return [
     `create table ${at}payloads (
   received_at text collate "C" not null,
-  digest bytea not null,
+  content_key bytea not null,
   headers text collate "C",
   body bytea,
-  primary key (received_at, digest)
+  primary key (received_at, content_key)
 ) partition by range (received_at)`,
     `comment on table ${at}payloads is '${period}'`,
     `create table ${at}payloads_other partition of ${at}payloads default`,
@@ -236,7 +236,7 @@ export async function keepInRow(
   const [there] = await session.all("select 1 where to_regclass($1) is not null", [table.sql]);
   if (there === undefined) return;
   await session.run(
-    `update ${place.schema}${place.prefix}deliveries as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.digest = d.digest and d.headers is null and d.body is null and ${isKept(place)}`,
+    `update ${place.schema}${place.prefix}deliveries as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.content_key = d.content_key and d.headers is null and d.body is null and ${isKept(place)}`,
     [from, to],
   );
 }
@@ -278,7 +278,7 @@ export async function deleteOthers(
 ): Promise<number> {
   const at = `${place.schema}${place.prefix}`;
   const [row] = await session.all(
-    `with gone as (delete from ${at}payloads_other where ctid = any(array(select p.ctid from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.digest = p.digest and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
+    `with gone as (delete from ${at}payloads_other where ctid = any(array(select p.ctid from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
     [before, rowsMax],
   );
   return Number(row?.[0]);

@@ -92,15 +92,15 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
   /** Deliveries without their payloads; the payloads of those that went in. */
   function insertApart(): Compilable {
     const identity = identityOf("deliveries").map(({ name }) => name);
-    const fresh = sql`insert into ${deliveries} (${slim}) select ${slim} from given on conflict do nothing returning ${sql.join([...new Set([...identity, "digest", "received_at", "id"])].map((name) => sql.ref(name)))}`;
-    const payload = sql`insert into ${payloads} (received_at, digest, headers, body) select distinct on (fresh.digest) fresh.received_at, fresh.digest, given.headers, given.body from fresh join given on given.id = fresh.id and given.digest = fresh.digest order by fresh.digest, given.place ${replacePayload}`;
+    const fresh = sql`insert into ${deliveries} (${slim}) select ${slim} from given on conflict do nothing returning ${sql.join([...new Set([...identity, "content_key", "received_at", "id"])].map((name) => sql.ref(name)))}`;
+    const payload = sql`insert into ${payloads} (received_at, content_key, headers, body) select distinct on (fresh.content_key) fresh.received_at, fresh.content_key, given.headers, given.body from fresh join given on given.id = fresh.id and given.content_key = fresh.content_key order by fresh.content_key, given.place ${replacePayload}`;
     return raw(
       sql`with ${givenDeliveries}, fresh as (${fresh}), payload as (${payload}) select ${sql.join(identity.map((name) => sql.ref(name)))} from fresh`,
     );
   }
 
   function upsertApart(): Compilable {
-    const payload = sql`insert into ${payloads} (received_at, digest, headers, body) select received_at, digest, headers, body from given where headers is not null or body is not null ${replacePayload}`;
+    const payload = sql`insert into ${payloads} (received_at, content_key, headers, body) select received_at, content_key, headers, body from given where headers is not null or body is not null ${replacePayload}`;
     const rest = restNames("deliveries").filter((name) => !heavy.has(name));
     const pairs = rest.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
     return raw(
@@ -164,7 +164,7 @@ const slim = sql.join(
 );
 const givenDeliveries = sql`given as (select * from ${unnest(written("deliveries"))} with ordinality as given(${sql.join([...written("deliveries").map(({ name }) => sql.ref(name)), sql.ref("place")])}))`;
 /** What is there of a delivery that was removed since is of no more use. */
-const replacePayload = sql`on conflict (received_at, digest) do update set headers = excluded.headers, body = excluded.body`;
+const replacePayload = sql`on conflict (received_at, content_key) do update set headers = excluded.headers, body = excluded.body`;
 
 /** When a contract's row was last changed that only holds its place until the commit. */
 const neverChanged = "";
@@ -185,7 +185,7 @@ export function identityOf(table: TableName): readonly Column[] {
   const { key, unique } = tables[table];
   const fields = new Set<string>([...key, ...unique]);
   return columnsOf(table).filter(
-    ({ field, type }) => key.some((each) => each === field) || (fields.has(field) && type === "digest"),
+    ({ field, type }) => key.some((each) => each === field) || (fields.has(field) && type === "hex"),
   );
 }
 
@@ -199,7 +199,7 @@ export function arrayTypeOf(type: ColumnType): ArrayType {
     case "boolean":
       return "bigint";
     case "bytes":
-    case "digest":
+    case "hex":
       return "bytea";
   }
 }

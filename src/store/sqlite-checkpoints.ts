@@ -3,17 +3,18 @@ import { resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 
 /**
- * Brings what is committed from the WAL into the database beside the writer, in a thread of its own: else every so many
- * commits one would copy thousands of pages and wait for the disk, and the host's event loop with it.
+ * Checkpoints (WAL to database) in a thread of their own. Made by the writer, every so often a commit would copy
+ * thousands of pages and wait for the disk, and the host's event loop with it.
  */
 export interface Checkpoints {
-  /** Something was committed. */
+  /** To be called after each commit: every so many ask for a checkpoint. */
   committed(): void;
+  /** Resolves when the thread has closed its connection; no checkpoint is made after it. */
   close(): Promise<void>;
 }
 
-/** How many commits one checkpoint brings over: pages that many of them touched are then written once. */
-const commitsEach = 16;
+/** At least so many commits share a checkpoint: a page that several of them touched is then written once. */
+const commitsPerCheckpoint = 16;
 
 /**
  * The thread starts with the first checkpoint. Where it can't (the driver is not to be found from here), or fails later,
@@ -21,7 +22,7 @@ const commitsEach = 16;
  */
 export function createCheckpoints(path: string): Checkpoints {
   let thread: Worker | undefined;
-  let state: "idle" | "busy" | "over" = "idle";
+  let state: "idle" | "busy" | "stopped" = "idle";
   let commits = 0;
 
   function start(): Worker {
@@ -32,8 +33,8 @@ export function createCheckpoints(path: string): Checkpoints {
     started.on("message", () => {
       if (state === "busy") state = "idle";
     });
-    started.on("error", () => (state = "over"));
-    started.on("exit", () => (state = "over"));
+    started.on("error", () => (state = "stopped"));
+    started.on("exit", () => (state = "stopped"));
     // It keeps no process alive.
     started.unref();
     return started;
@@ -42,20 +43,20 @@ export function createCheckpoints(path: string): Checkpoints {
   return {
     committed() {
       commits += 1;
-      if (commits < commitsEach || state !== "idle") return;
+      if (commits < commitsPerCheckpoint || state !== "idle") return;
       commits = 0;
       state = "busy";
       try {
         thread ??= start();
         thread.postMessage("checkpoint");
       } catch {
-        state = "over";
+        state = "stopped";
       }
     },
 
     close: async () => {
-      if (thread === undefined || state === "over") return;
-      state = "over";
+      if (thread === undefined || state === "stopped") return;
+      state = "stopped";
       const exit = new Promise((done) => thread?.once("exit", done));
       thread.ref();
       thread.postMessage("close");
@@ -69,6 +70,7 @@ const source = `
 const { parentPort, workerData } = require("node:worker_threads");
 const Database = require(workerData.driver);
 const database = new Database(workerData.path, { fileMustExist: true, timeout: 0 });
+// Not "off", whatever the driver was built with: a checkpoint must sync before the WAL is used again.
 database.pragma("synchronous = full");
 parentPort.on("message", (order) => {
   if (order === "close") {

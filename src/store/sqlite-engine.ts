@@ -49,7 +49,7 @@ export function createSqliteEngine(connections: SqliteConnections): Engine<RowSe
         await writeLock.acquire(),
         ...(readLock === writeLock ? [] : [await readLock.acquire()]),
       ];
-      // The last connection to close leaves one file behind: that is to be the writer.
+      // The last connection to close removes the WAL: were it the thread's, the file would still be there when this resolves.
       await checkpoints?.close();
       for (const handle of owned) handle.close();
       for (const each of release) each();

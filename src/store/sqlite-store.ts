@@ -24,7 +24,8 @@ export interface SqliteOptions {
 
 /**
  * The mirror in an SQLite file (WAL, `synchronous=FULL`): for one machine, any number of processes. Needs the
- * package `better-sqlite3` (12 or newer), loaded when the store is opened.
+ * package `better-sqlite3` (12 or newer), loaded when the store is opened. A worker thread makes the checkpoints of a
+ * database given by its path; it keeps no process alive and ends with `mirror.close()`.
  *
  * @param target a path (`":memory:"` for tests), or an open better-sqlite3 `Database`: the mirror then opens
  *   connections of its own on the same file, and leaves that one alone.
@@ -35,7 +36,8 @@ export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {
   const place = settings.path ?? settings.database?.name ?? "";
   return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
     const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
-    return buildStore(open, place, settings.prefix, settings.busyTimeoutMs);
+    const { prefix, busyTimeoutMs } = settings;
+    return buildStore(open, { place, prefix, busyTimeoutMs, ownDriver: settings.database === undefined });
   });
 }
 
@@ -69,20 +71,23 @@ interface Opener {
   (readonly: boolean): SqliteHandle;
   /** The host's handle itself, which is not ours to close. */
   readonly lent?: true;
-  /** Whether another thread can open the same: not what the host opened in its own way. */
-  readonly byPath?: true;
 }
 
-async function buildStore(
-  open: Opener,
-  place: string,
-  prefix: string,
-  busyTimeoutMs: number,
-): Promise<Store> {
+interface Settings {
+  readonly place: string;
+  readonly prefix: string;
+  readonly busyTimeoutMs: number;
+  /** Whether we load the driver: a database that the host opened in its own way (another build, a key) a thread could not open. */
+  readonly ownDriver: boolean;
+}
+
+async function buildStore(open: Opener, settings: Settings): Promise<Store> {
+  const { place, prefix, busyTimeoutMs, ownDriver } = settings;
   const writer = await whenFree(() => open(false), busyTimeoutMs);
   const shared = writer.memory;
-  const checkpoints = open.byPath && !shared ? createCheckpoints(place) : undefined;
-  await whenFree(() => configure(writer, checkpoints === undefined ? 4096 : 16_384), busyTimeoutMs);
+  const checkpoints = ownDriver && !shared ? createCheckpoints(place) : undefined;
+  const walPages = checkpoints === undefined ? walPagesMax.alone : walPagesMax.besideThread;
+  await whenFree(() => configure(writer, walPages), busyTimeoutMs);
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
   const writeLock = createLock();
   const readLock = shared ? writeLock : createLock();
@@ -113,10 +118,16 @@ async function buildStore(
 }
 
 /**
+ * At how many pages of WAL a commit makes a checkpoint itself. Ids are random, so that each batch touches pages all over
+ * their indexes: the longer the WAL, the more batches share the one write of a page. With the thread beside it the writer
+ * steps in only when that falls behind or has failed; 16,384 pages are the 64 MiB of `journal_size_limit`.
+ */
+const walPagesMax = { alone: 4096, besideThread: 16_384 };
+
+/**
  * Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1).
  *
- * @param walPages how long the WAL gets before the writer itself brings it into the database. Ids are random, so that a
- *   batch touches pages everywhere in their indexes: what is left for this is written once for many batches
+ * @param walPages at how many pages of WAL a commit makes a checkpoint itself
  */
 function configure(handle: SqliteHandle, walPages: number): void {
   handle.pragma("journal_mode = wal");
@@ -129,14 +140,13 @@ function configure(handle: SqliteHandle, walPages: number): void {
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  const open = (readonly: boolean): SqliteHandle => {
+  return (readonly) => {
     try {
       return new Database(path, connectionOptions(readonly));
     } catch (cause) {
       throw isUnbuilt(cause) ? missingDriver("is installed but not built for this Node", cause) : cause;
     }
   };
-  return Object.assign(open, { byPath: true as const });
 }
 
 /** Its native part is not there, or of another Node. */

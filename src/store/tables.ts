@@ -8,7 +8,7 @@ import type {
   RefundRecord,
   TransitionRecord,
 } from "../domain/records.ts";
-import type { FactColumns } from "../events/stored-facts.ts";
+import type { FactColumns } from "./fact-columns.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
 
 /** The rows of every table, as the code sees them. */
@@ -42,7 +42,7 @@ export interface DeliveryRow extends FactColumns {
   readonly webhookId: string;
   /** SHA-256 of the body, hex. */
   readonly digest: string;
-  /** The digest behind the body's own minute, hex: one for each content, and kept in the order of time. */
+  /** The first minute written in the body, then the digest, hex: one for each content, in the order of time. */
   readonly contentKey: string;
   readonly outcome: "applied" | "duplicate" | "quarantined";
   readonly reason: string | null;
@@ -122,7 +122,8 @@ export interface JobRow {
   readonly createdAt: string;
 }
 
-export type ColumnType = "serial" | "text" | "integer" | "boolean" | "json" | "bytes" | "digest";
+/** `hex` is text in the code and bytes in the database. */
+export type ColumnType = "serial" | "text" | "integer" | "boolean" | "json" | "bytes" | "hex";
 
 export interface TableShape<Row> {
   readonly columns: { readonly [Field in keyof Row]-?: ColumnType };
@@ -142,8 +143,8 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       id: "text",
       webhookId: "text",
       payloadId: "text",
-      digest: "digest",
-      contentKey: "digest",
+      digest: "hex",
+      contentKey: "hex",
       event: "text",
       contractId: "text",
       milestoneId: "text",
@@ -163,7 +164,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     unique: ["contentKey", "payloadId"],
   },
   snapshots: {
-    columns: { seq: "serial", contractId: "text", digest: "digest", receivedAt: "text", facts: "json" },
+    columns: { seq: "serial", contractId: "text", digest: "hex", receivedAt: "text", facts: "json" },
     key: ["contractId", "digest"],
     unique: [],
   },

@@ -21,7 +21,7 @@ export const mutants: readonly Mutant[] = [
     replace: "inserted[index] !== undefined);\n  const met: DeliveryArrival[] = [];",
   },
   {
-    name: "digest check off",
+    name: "content check off",
     file: "src/store/tables.ts",
     find: 'unique: ["contentKey", "payloadId"],',
     replace: 'unique: ["payloadId"],',
@@ -36,14 +36,14 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "payload id not claimed",
-    find: 'toColumns(arrival.reading.facts, judgement.outcome === "applied")',
-    replace: "toColumns(arrival.reading.facts, false)",
+    find: 'toFactColumns(arrival.reading.facts, judgement.outcome === "applied")',
+    replace: "toFactColumns(arrival.reading.facts, false)",
   },
   {
     ...dedupe,
     name: "a duplicate claims the ids that it came with",
-    find: 'toColumns(arrival.reading.facts, judgement.outcome === "applied")',
-    replace: "toColumns(arrival.reading.facts, true)",
+    find: 'toFactColumns(arrival.reading.facts, judgement.outcome === "applied")',
+    replace: "toFactColumns(arrival.reading.facts, true)",
   },
   {
     ...dedupe,

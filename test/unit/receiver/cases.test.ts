@@ -1368,7 +1368,7 @@ describe("SQLite", () => {
 
   testCase(
     "WAL file grows without bound",
-    "a listing that goes on while thousands of deliveries arrive holds no long read, and the file stays small",
+    "a listing that goes on while thousands of deliveries arrive holds no long read, and the WAL keeps to its bound",
     async () => {
       const file = temporaryFile();
       const mirror = await openMirror({ store: sqlite(file) });
@@ -1397,6 +1397,7 @@ describe("SQLite", () => {
       }
       await mirror.close();
       expect(statSync(file).size).toBeGreaterThan(112 * 1024 * 1024);
+      // 64 MiB, where the writer makes the checkpoint itself, and a batch.
       expect(largest).toBeLessThan(80 * 1024 * 1024);
     },
   );

@@ -12,6 +12,17 @@ describe("a content key", () => {
     expect(keyOf(body)).toBe(`202601191430${sha256(body)}`);
   });
 
+  it("sorts by the minute in the body, whatever the digests", () => {
+    const times = [
+      "2025-12-31T23:59:00Z",
+      "2026-01-01T00:00:00Z",
+      "2026-01-01T00:01:00Z",
+      "2026-10-01T00:00:00Z",
+    ];
+    const keys = times.map((createdAt) => keyOf(eventBody("contract.created", { createdAt, seconds: 0 })));
+    expect(keys.toSorted()).toEqual(keys);
+  });
+
   it.each([
     ["no time", '{"id":"e-1"}'],
     ["a time far from the beginning", " ".repeat(512) + "2026-01-19T14:30:59Z"],

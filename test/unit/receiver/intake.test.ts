@@ -58,6 +58,18 @@ describe("the intake", () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
+  it("commits at the first turn that brings nothing", async () => {
+    const batches: number[][] = [];
+    const intake = createIntake<number, number>(async (batch) => {
+      batches.push([...batch]);
+      return batch;
+    }, limits);
+    const first = intake.submit(1, 1);
+    await settle(2);
+    await Promise.all([first, intake.submit(2, 1)]);
+    expect(batches).toEqual([[1], [2]]);
+  });
+
   it("takes in during a commit what goes into the next", async () => {
     const batches: number[][] = [];
     const { open, opened } = gate();

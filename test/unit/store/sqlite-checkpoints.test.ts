@@ -1,4 +1,6 @@
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { describe, expect, it, vi } from "vitest";
 import { createCheckpoints } from "../../../src/store/sqlite-checkpoints.ts";
@@ -6,21 +8,13 @@ import { sqlite } from "../../../src/store/sqlite-store.ts";
 import { delivery } from "../../support/delivery.ts";
 import { openMirror, temporaryFile } from "../../support/mirror.ts";
 import { startChild } from "../../support/process.ts";
+import { pagesBroughtOver } from "../../support/wal.ts";
 
 type Receiving = Awaited<ReturnType<typeof openMirror>>;
 
-async function receiveOneByOne(mirror: Receiving, count: number): Promise<void> {
-  for (let index = 0; index < count; index++)
+async function receiveOneByOne(mirror: Receiving, from: number, to: number): Promise<void> {
+  for (let index = from; index < to; index++)
     expect((await mirror.receive(delivery("contract.created", { id: `e-${index}` }))).status).toBe(200);
-}
-
-/** How many pages of the WAL the database has: `nBackfill` of the WAL index (sqlite.org/walformat.html §2.3). */
-function broughtOver(file: string): number {
-  const index = openSync(`${file}-shm`, "r");
-  const word = Buffer.alloc(4);
-  readSync(index, word, 0, 4, 96);
-  closeSync(index);
-  return word.readUInt32LE();
 }
 
 function rowsIn(file: string): unknown {
@@ -32,41 +26,62 @@ function rowsIn(file: string): unknown {
   }
 }
 
+const filesOf = (file: string) => ["", "-wal", "-shm"].map((suffix) => existsSync(file + suffix));
+
+/** The thread that is started next. */
+async function nextThread(): Promise<Worker> {
+  const [thread] = (await once(process, "worker")) as [Worker];
+  return thread;
+}
+
 describe("checkpoints", () => {
   it("are made while the mirror receives, long before the writer would make one", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file) });
-    await receiveOneByOne(mirror, 40);
-    await vi.waitFor(() => expect(broughtOver(file)).toBeGreaterThan(0), { timeout: 20_000 });
+    await receiveOneByOne(mirror, 0, 40);
+    await vi.waitFor(() => expect(pagesBroughtOver(file)).toBeGreaterThan(0), { timeout: 20_000 });
     expect(rowsIn(file)).toBe(40);
   });
 
   it("are over when the mirror is closed: one file is left, with everything in it", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file) });
-    await receiveOneByOne(mirror, 40);
+    await receiveOneByOne(mirror, 0, 40);
     await mirror.close();
-    expect([file, `${file}-wal`, `${file}-shm`].map((each) => existsSync(each))).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(filesOf(file)).toEqual([true, false, false]);
     expect(rowsIn(file)).toBe(40);
   });
 
   it("keep no process alive that does not close its mirror", async () => {
     const file = temporaryFile();
-    const child = startChild("leave-store", file, "40");
-    expect(await child.line()).toBe("received");
+    const child = startChild("leave-store", file);
+    const received = Number(await child.line());
     expect(await child.ended, child.errors()).toBe(0);
-    expect(rowsIn(file)).toBe(40);
+    expect(rowsIn(file)).toBe(received);
   });
 
-  it("that can't be made harm nothing", async () => {
+  it("whose thread ends under them leave the mirror receiving, and closing as before", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file) });
+    const started = nextThread();
+    await receiveOneByOne(mirror, 0, 20);
+    await (await started).terminate();
+    await receiveOneByOne(mirror, 20, 60);
+    await mirror.close();
+    expect(filesOf(file)).toEqual([true, false, false]);
+    expect(rowsIn(file)).toBe(60);
+  });
+
+  it("that can't be made fail no commit, before the thread has said so and after, and close", async () => {
     const checkpoints = createCheckpoints(`${temporaryFile()}/no/such/folder.db`);
-    for (let commit = 0; commit < 100; commit++) checkpoints.committed();
-    await checkpoints.close();
-    checkpoints.committed();
-    await checkpoints.close();
+    const commit = () => expect(() => checkpoints.committed()).not.toThrow();
+    const started = nextThread();
+    for (let each = 0; each < 40; each++) commit();
+    const thread = await started;
+    await new Promise((resolve) => thread.once("exit", resolve));
+    for (let each = 0; each < 40; each++) commit();
+    await expect(checkpoints.close()).resolves.toBeUndefined();
+    commit();
+    await expect(checkpoints.close()).resolves.toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 /**
- * How the facts of an event lie in its delivery's row: without what columns of their own hold, and without what is
- * absent. Half of their text is saved, and with it pages that every commit would write.
+ * The facts of an event as columns of its delivery's row: `facts` leaves out what other columns hold and what is absent.
+ * That halves its text, and with it the pages that a commit writes.
  */
-import type { EventFacts } from "./event.ts";
+import type { EventFacts } from "../events/event.ts";
 
 /** A name that is not here reads as in `absent`. */
 export type StoredFacts = Partial<Omit<EventFacts, keyof Columns>>;
@@ -21,7 +21,7 @@ export interface FactColumns {
 type Columns = Pick<FactColumns, "event" | "contractId" | "milestoneId" | "occurredAt">;
 
 /** @param facts `null` for a body that can't be read */
-export function toColumns(facts: EventFacts | null, claimsPayloadId: boolean): FactColumns {
+export function toFactColumns(facts: EventFacts | null, claimsPayloadId: boolean): FactColumns {
   if (facts === null) return unread;
   const { event, contractId, milestoneId, occurredAt, payloadId } = facts;
   return {
@@ -31,18 +31,19 @@ export function toColumns(facts: EventFacts | null, claimsPayloadId: boolean): F
     milestoneId,
     occurredAt,
     payloadId: claimsPayloadId ? payloadId : null,
-    facts: present(facts, claimsPayloadId),
+    facts: withoutAbsent(facts, claimsPayloadId),
   };
 }
 
 /** The facts as they were parsed; `null` for a body that could not be read. */
-export function fromColumns({ event, contractId, facts, ...row }: FactColumns): EventFacts | null {
+export function fromFactColumns(row: FactColumns): EventFacts | null {
+  const { event, contractId, milestoneId, occurredAt, payloadId, facts } = row;
   if (event === null || facts === null) return null;
-  const { milestoneId, occurredAt, payloadId } = row;
+  // A payload id that the delivery does not claim is in `facts`, and goes before the column's null.
   return { ...absent, payloadId, ...facts, event, contractId: contractId ?? "", milestoneId, occurredAt };
 }
 
-function present(facts: EventFacts, claimsPayloadId: boolean): StoredFacts {
+function withoutAbsent(facts: EventFacts, claimsPayloadId: boolean): StoredFacts {
   const stored: Record<string, unknown> = {};
   for (const name of claimsPayloadId ? namesBesideId : names) {
     const value = facts[name];

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventFacts } from "../../../src/events/event.ts";
-import { fromColumns, toColumns, type FactColumns } from "../../../src/events/stored-facts.ts";
+import { fromFactColumns, toFactColumns, type FactColumns } from "../../../src/store/fact-columns.ts";
 import { factsOf } from "../../support/delivery.ts";
 
 const created = factsOf("contract.created", { id: "e-1", seconds: 0, amount: 600, reference: "order-7" });
@@ -29,7 +29,7 @@ const anyFacts: fc.Arbitrary<EventFacts> = fc.record({
 
 describe("stored facts", () => {
   it("leave out what the row's columns hold, and what is absent", () => {
-    expect(toColumns(created, true)).toEqual({
+    expect(toFactColumns(created, true)).toEqual({
       event: "contract.created",
       contractId: "CNT-1",
       milestoneId: null,
@@ -40,20 +40,20 @@ describe("stored facts", () => {
   });
 
   it("keep the payload id where the delivery does not claim it", () => {
-    const { payloadId, facts } = toColumns(created, false);
+    const { payloadId, facts } = toFactColumns(created, false);
     expect([payloadId, facts?.payloadId]).toEqual([null, "e-1"]);
   });
 
   it("are none where the body could not be read", () => {
-    const unread = toColumns(null, true);
+    const unread = toFactColumns(null, true);
     expect(Object.values(unread)).toEqual([null, null, null, null, null, null]);
-    expect(fromColumns(unread)).toBeNull();
+    expect(fromFactColumns(unread)).toBeNull();
   });
 
   it("read back as the facts that went in, whatever they are", () => {
     fc.assert(
       fc.property(anyFacts, fc.boolean(), (facts, claims) => {
-        expect(fromColumns(throughJson(toColumns(facts, claims)))).toEqual(facts);
+        expect(fromFactColumns(throughJson(toFactColumns(facts, claims)))).toEqual(facts);
       }),
       { numRuns: 1000 },
     );
