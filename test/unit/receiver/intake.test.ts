@@ -34,6 +34,9 @@ const numbered = (index: number) =>
   delivery("contract.created", { id: `e-${index}`, seconds: 0, contractId: `CNT-${index}` });
 const many = (count: number) => Array.from({ length: count }, (_, index) => numbered(index));
 
+/** Runs a step on the next turn of the event loop. */
+const later = (step: () => unknown) => new Promise((resolve) => setImmediate(() => resolve(step())));
+
 describe("the intake", () => {
   it("commits what comes at the same time together, in the order of arrival, at most batchMax at once", async () => {
     const batches: number[][] = [];
@@ -52,7 +55,6 @@ describe("the intake", () => {
       batches.push([...batch]);
       return batch;
     }, limits);
-    const later = (step: () => unknown) => new Promise((resolve) => setImmediate(() => resolve(step())));
     const rest = later(() => Promise.all([intake.submit(2, 1), later(() => intake.submit(3, 1))]));
     await Promise.all([intake.submit(1, 1), rest]);
     expect(batches).toEqual([[1, 2, 3]]);
