@@ -34,6 +34,7 @@ export async function adopt(
   if (byId !== undefined && byId.digest !== row.digest && !isTold && isSameSubject(byId, facts)) return byId;
   await tx.update("deliveries", "contentKey", row.contentKey, {
     id: byId === undefined ? row.webhookId : row.id,
+    webhookId: row.webhookId,
     ...toFactColumns(facts, byPayloadId === undefined),
     outcome: "applied",
   });

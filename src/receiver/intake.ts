@@ -19,10 +19,14 @@ export interface IntakeLimits {
   readonly batchMax: number;
 }
 
-/** @param commit answers every item of a batch, in order, after the commit; it never rejects */
+/**
+ * @param commit answers every item of a batch, in order, after the commit; it never rejects
+ * @param gatherMs how long a batch waits at most for more that is on its way
+ */
 export function createIntake<Item, Answer>(
   commit: (batch: readonly Item[]) => Promise<readonly Answer[]>,
   limits: IntakeLimits,
+  gatherMs = 5,
 ): Intake<Item, Answer> {
   let queue: Waiting<Item, Answer>[] = [];
   let queuedBytes = 0;
@@ -41,13 +45,22 @@ export function createIntake<Item, Answer>(
     draining = undefined;
   }
 
-  /** Waits as long as each turn of the event loop brings more, up to a full batch: over HTTP, what is on its way is read in several turns. */
+  /**
+   * Waits as long as each turn of the event loop brings more: over HTTP, what is on its way is read in several. Not for
+   * long, where the host's own work makes the turns long; and not until the queue is full.
+   */
   async function gather(): Promise<void> {
+    const deadline = performance.now() + gatherMs;
     let before: number;
     do {
       before = queue.length;
       await new Promise<void>((resolve) => setImmediate(resolve));
-    } while (queue.length > before && queue.length < limits.batchMax);
+    } while (queue.length > before && hasRoom() && performance.now() < deadline);
+  }
+
+  function hasRoom(): boolean {
+    const { batchMax, itemsMax, bytesMax } = limits;
+    return queue.length < Math.min(batchMax, itemsMax / 2) && queuedBytes < bytesMax / 2;
   }
 
   return {

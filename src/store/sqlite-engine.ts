@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Lock } from "../shared/lock.ts";
 import type { Engine, RowSession } from "./session.ts";
-import type { Checkpoints } from "./sqlite-checkpoints.ts";
 import { createSqliteSession, guarded, isBusy, type SqliteHandle } from "./sqlite-handle.ts";
 
 export interface SqliteConnections {
@@ -16,21 +15,17 @@ export interface SqliteConnections {
   readonly writeLock: Lock;
   readonly readLock: Lock;
   readonly busyTimeoutMs: number;
-  /** None where the writer does them itself. */
-  readonly checkpoints: Checkpoints | undefined;
 }
 
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
 export function createSqliteEngine(connections: SqliteConnections): Engine<RowSession> {
-  const { writer, reader, writeLock, readLock, owned, busyTimeoutMs, checkpoints } = connections;
+  const { writer, reader, writeLock, readLock, owned, busyTimeoutMs } = connections;
   const writing = createSqliteSession(writer);
   const reading = reader === writer ? writing : createSqliteSession(reader);
   const transaction = <T>(work: (session: RowSession) => Promise<T>): Promise<T> =>
     writeLock.run(async () => {
       await beginImmediate(writer, busyTimeoutMs);
-      const result = await inTransaction(writer, writing, work);
-      checkpoints?.committed();
-      return result;
+      return inTransaction(writer, writing, work);
     });
   return {
     description: connections.description,
@@ -49,8 +44,6 @@ export function createSqliteEngine(connections: SqliteConnections): Engine<RowSe
         await writeLock.acquire(),
         ...(readLock === writeLock ? [] : [await readLock.acquire()]),
       ];
-      // The last connection to close removes the WAL: were it the thread's, the file would still be there when this resolves.
-      await checkpoints?.close();
       for (const handle of owned) handle.close();
       for (const each of release) each();
     },

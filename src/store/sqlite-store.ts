@@ -8,7 +8,6 @@ import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
-import { createCheckpoints } from "./sqlite-checkpoints.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
@@ -24,8 +23,7 @@ export interface SqliteOptions {
 
 /**
  * The mirror in an SQLite file (WAL, `synchronous=FULL`): for one machine, any number of processes. Needs the
- * package `better-sqlite3` (12 or newer), loaded when the store is opened. A worker thread makes the checkpoints of a
- * database given by its path; it keeps no process alive and ends with `mirror.close()`.
+ * package `better-sqlite3` (12 or newer), loaded when the store is opened.
  *
  * @param target a path (`":memory:"` for tests), or an open better-sqlite3 `Database`: the mirror then opens
  *   connections of its own on the same file, and leaves that one alone.
@@ -36,8 +34,7 @@ export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {
   const place = settings.path ?? settings.database?.name ?? "";
   return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
     const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
-    const { prefix, busyTimeoutMs } = settings;
-    return buildStore(open, { place, prefix, busyTimeoutMs, ownDriver: settings.database === undefined });
+    return buildStore(open, place, settings.prefix, settings.busyTimeoutMs);
   });
 }
 
@@ -73,21 +70,15 @@ interface Opener {
   readonly lent?: true;
 }
 
-interface Settings {
-  readonly place: string;
-  readonly prefix: string;
-  readonly busyTimeoutMs: number;
-  /** Whether we load the driver: a database that the host opened in its own way (another build, a key) a thread could not open. */
-  readonly ownDriver: boolean;
-}
-
-async function buildStore(open: Opener, settings: Settings): Promise<Store> {
-  const { place, prefix, busyTimeoutMs, ownDriver } = settings;
+async function buildStore(
+  open: Opener,
+  place: string,
+  prefix: string,
+  busyTimeoutMs: number,
+): Promise<Store> {
   const writer = await whenFree(() => open(false), busyTimeoutMs);
+  await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
-  const checkpoints = ownDriver && !shared ? createCheckpoints(place) : undefined;
-  const walPages = checkpoints === undefined ? walPagesMax.alone : walPagesMax.besideThread;
-  await whenFree(() => configure(writer, walPages), busyTimeoutMs);
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
   const writeLock = createLock();
   const readLock = shared ? writeLock : createLock();
@@ -100,7 +91,6 @@ async function buildStore(open: Opener, settings: Settings): Promise<Store> {
     writeLock,
     readLock,
     busyTimeoutMs,
-    checkpoints,
   });
   const dialect = kyselyDialectOn(browser, browseLock);
   const kysely = new Kysely<AnyDatabase>({ dialect });
@@ -117,23 +107,14 @@ async function buildStore(open: Opener, settings: Settings): Promise<Store> {
   });
 }
 
-/**
- * At how many pages of WAL a commit makes a checkpoint itself. Ids are random, so that each batch touches pages all over
- * their indexes: the longer the WAL, the more batches share the one write of a page. With the thread beside it the writer
- * steps in only when that falls behind or has failed; 16,384 pages are the 64 MiB of `journal_size_limit`.
- */
-const walPagesMax = { alone: 4096, besideThread: 16_384 };
-
-/**
- * Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1).
- *
- * @param walPages at how many pages of WAL a commit makes a checkpoint itself
- */
-function configure(handle: SqliteHandle, walPages: number): void {
+/** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */
+function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  handle.pragma(`wal_autocheckpoint = ${walPages}`);
+  // Ids are random, so that a batch touches pages everywhere in their indexes: a longer WAL (16 MiB) writes a page that
+  // many batches touched to the database once.
+  handle.pragma("wal_autocheckpoint = 4096");
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");
 }

@@ -174,7 +174,7 @@ async function openTables(path: string): Promise<Database.Database> {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("cache_size = -32768");
-  database.pragma("wal_autocheckpoint = 16384");
+  database.pragma("wal_autocheckpoint = 4096");
   return database;
 }
 

@@ -63,6 +63,21 @@ describe.each(storeKinds)("a signed timestamp, on %s,", (_, openStore) => {
     expect(await mirror.receive(signed(body, { scheme }))).toMatchObject({ outcome: "applied" });
   });
 
+  it("that was out of tolerance: a rebuild names it by the webhook id under which it was applied", async () => {
+    const mirror = await openMirror({
+      store: openStore(),
+      clock: testClock(),
+      webhook: { signature: scheme },
+    });
+    const body = eventBody("contract.created", { id: "e-1", seconds: 0 });
+    await mirror.receive(signed(body, { scheme, webhookId: "first", timestamp: noonMs - 48 * hourMs }));
+    await mirror.receive(signed(body, { scheme, webhookId: "second" }));
+    const applied = await mirror.contracts.history("CNT-1");
+    expect(applied).toMatchObject([{ webhookId: "second" }]);
+    await mirror.rebuild();
+    expect(await mirror.contracts.history("CNT-1")).toEqual(applied);
+  });
+
   it("out of tolerance: a delivery that was released holds its webhook id", async () => {
     const mirror = await openMirror({
       store: openStore(),

@@ -9,6 +9,8 @@ import { delivery } from "../../support/delivery.ts";
 import { openMirror, settle, temporaryFile, withTransactions } from "../../support/mirror.ts";
 
 const limits = { itemsMax: 4, bytesMax: 100, batchMax: 3 };
+const roomy = { itemsMax: 100, bytesMax: 100, batchMax: 3 };
+const longMs = 60_000;
 
 /** A commit that ends when it is told to. */
 function gate() {
@@ -37,6 +39,20 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => numb
 /** Runs a step on the next turn of the event loop. */
 const later = (step: () => unknown) => new Promise((resolve) => setImmediate(() => resolve(step())));
 
+/** Three items, each but the first on the turn of the event loop after the one before, and in which batches they went. */
+async function batchesOfThreeTurns(bytesEach: number, gatherMs: number): Promise<number[][]> {
+  const batches: number[][] = [];
+  const commit = async (batch: readonly number[]) => {
+    batches.push([...batch]);
+    return batch;
+  };
+  const intake = createIntake<number, number>(commit, roomy, gatherMs);
+  const submit = (each: number) => intake.submit(each, bytesEach);
+  const rest = later(() => Promise.all([submit(2), later(() => submit(3))]));
+  await Promise.all([submit(1), rest]);
+  return batches;
+}
+
 describe("the intake", () => {
   it("commits what comes at the same time together, in the order of arrival, at most batchMax at once", async () => {
     const batches: number[][] = [];
@@ -50,14 +66,15 @@ describe("the intake", () => {
   });
 
   it("reads on before it commits, as long as each turn of the event loop brings more", async () => {
-    const batches: number[][] = [];
-    const intake = createIntake<number, number>(async (batch) => {
-      batches.push([...batch]);
-      return batch;
-    }, limits);
-    const rest = later(() => Promise.all([intake.submit(2, 1), later(() => intake.submit(3, 1))]));
-    await Promise.all([intake.submit(1, 1), rest]);
-    expect(batches).toEqual([[1, 2, 3]]);
+    expect(await batchesOfThreeTurns(1, longMs)).toEqual([[1, 2, 3]]);
+  });
+
+  it("reads on no longer than it may, however long the host makes its turns", async () => {
+    expect(await batchesOfThreeTurns(1, 0)).toEqual([[1, 2], [3]]);
+  });
+
+  it("reads on no further than to half of its bound", async () => {
+    expect(await batchesOfThreeTurns(25, longMs)).toEqual([[1, 2], [3]]);
   });
 
   it("commits at the first turn that brings nothing", async () => {
