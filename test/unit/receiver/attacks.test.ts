@@ -50,13 +50,11 @@ describe.each(storeKinds)("a header that nobody signed, on %s,", (_, openStore) 
 
 describe.each(storeKinds)("a signed timestamp, on %s,", (_, openStore) => {
   const scheme = { content: "timestamp.body" } as const;
+  const openTimed = () =>
+    openMirror({ store: openStore(), clock: testClock(), webhook: { signature: scheme } });
 
   it("that was out of tolerance is forgotten when the same body comes within it", async () => {
-    const mirror = await openMirror({
-      store: openStore(),
-      clock: testClock(),
-      webhook: { signature: scheme },
-    });
+    const mirror = await openTimed();
     const body = eventBody("contract.created", { id: "e-1", seconds: 0 });
     const late = await mirror.receive(signed(body, { scheme, timestamp: noonMs - 48 * hourMs }));
     expect(late).toMatchObject({ outcome: "quarantined", reason: "outside-tolerance" });
@@ -64,11 +62,7 @@ describe.each(storeKinds)("a signed timestamp, on %s,", (_, openStore) => {
   });
 
   it("that was out of tolerance: a rebuild names it by the webhook id under which it was applied", async () => {
-    const mirror = await openMirror({
-      store: openStore(),
-      clock: testClock(),
-      webhook: { signature: scheme },
-    });
+    const mirror = await openTimed();
     const body = eventBody("contract.created", { id: "e-1", seconds: 0 });
     await mirror.receive(signed(body, { scheme, webhookId: "first", timestamp: noonMs - 48 * hourMs }));
     await mirror.receive(signed(body, { scheme, webhookId: "second" }));
