@@ -5,7 +5,7 @@ import type { MirrorDatabase } from "./database.ts";
 import type { Dialect, TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import type { Engine, Session } from "./session.ts";
-import { createStatements, type AnyDatabase, type Statements } from "./statements.ts";
+import type { Statements } from "./statements.ts";
 import type { Condition, FieldOf, OpenOptions, Query, Store, StoreTransaction } from "./store.ts";
 import type { TableName, Tables } from "./tables.ts";
 
@@ -13,8 +13,7 @@ export interface KyselyStoreParts<Connected extends Session> {
   readonly engine: Engine<Connected>;
   readonly dialect: Dialect;
   readonly place: TablePlace;
-  /** Compiles our statements, and serves `mirror.db` through the prefix plugin. */
-  readonly kysely: Kysely<AnyDatabase>;
+  readonly statements: Statements;
   readonly db: Kysely<MirrorDatabase>;
   /** How many rows go in one call; for each transaction. */
   readonly batches: (session: Connected) => Batches;
@@ -22,8 +21,7 @@ export interface KyselyStoreParts<Connected extends Session> {
 
 /** The one SQL implementation of the store. */
 export function createKyselyStore<Connected extends Session>(parts: KyselyStoreParts<Connected>): Store {
-  const { engine, dialect, place, kysely, db, batches } = parts;
-  const statements = createStatements(kysely, place);
+  const { engine, dialect, place, statements, db, batches } = parts;
   return {
     description: engine.description,
     db,

@@ -32,7 +32,7 @@ import {
 } from "./postgres-pool.ts";
 import { createArrayStatements } from "./postgres-statements.ts";
 import type { Session } from "./session.ts";
-import type { AnyDatabase } from "./statements.ts";
+import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
 
 export interface PostgresOptions {
@@ -135,7 +135,7 @@ function buildStore(parts: StoreParts): PostgresStore {
     engine,
     dialect: postgresDialect,
     place,
-    kysely,
+    statements: createStatements(kysely, place),
     db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))).withPlugin(whole),
     batches: (session) => createArrayBatches(session, statements),
   });

@@ -1,6 +1,8 @@
 import type { Batches } from "./batches.ts";
-import { columnOf, decodeRows, encodeRow, encodeValue, type Column, type SqlValue } from "./codec.ts";
+import { decodeRows, encodeRow, type Column, type SqlValue } from "./codec.ts";
+import type { TablePlace } from "./dialect.ts";
 import type { RowSession } from "./session.ts";
+import { settleIds } from "./sqlite-ids.ts";
 import type { Statements } from "./statements.ts";
 import type { FieldOf, NewRow } from "./store.ts";
 import type { TableName, Tables } from "./tables.ts";
@@ -9,7 +11,9 @@ import type { TableName, Tables } from "./tables.ts";
  * Batches where a statement costs no round trip: one prepared statement, run row by row. The transaction itself keeps
  * every other writer out, so that nothing is left to lock.
  */
-export function createRowBatches(session: RowSession, statements: Statements): Batches {
+export function createRowBatches(session: RowSession, statements: Statements, place: TablePlace): Batches {
+  const newIds: string[] = [];
+
   const batches: Batches = {
     async lookup<Name extends TableName>(
       table: Name,
@@ -18,9 +22,8 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       without: readonly FieldOf<Name>[] = [],
     ) {
       if (values.length === 0) return [];
-      const { sql } = statements.lookup(table, field, without);
-      const { type } = columnOf(table, field);
-      const runs = values.map((value) => [encodeValue(type, value)]);
+      const { sql, columns } = statements.lookup(table, field, without);
+      const runs = values.map((value) => encodeRow(columns, { [field]: value }));
       return decodeRows(table, await session.allEach(sql, runs), without);
     },
 
@@ -32,11 +35,19 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       if (rows.length === 0) return [];
       const { sql, columns } = statements.insert(table);
       const changed = await session.runEach(sql, encodeAll(columns, rows));
-      return changed.map((count) => count > 0);
+      const wentIn = changed.map((count) => count > 0);
+      if (table === "deliveries") newIds.push(...idsOf(rows.filter((_, index) => wentIn[index])));
+      return wentIn;
     },
 
-    async upsert(table, rows) {
+    async upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
       if (rows.length === 0) return;
+      // An `on conflict` needs an index on the column: triggers keep the ids of deliveries apart.
+      if (table === "deliveries") {
+        await batches.updateEach("deliveries", "id", rows as readonly NewRow<"deliveries">[]);
+        await batches.insert(table, rows);
+        return;
+      }
       const { sql, columns } = statements.upsert(table);
       await session.runEach(sql, encodeAll(columns, rows));
     },
@@ -57,7 +68,7 @@ export function createRowBatches(session: RowSession, statements: Statements): B
     },
 
     mark: () => () => {},
-    finish: async () => {},
+    finish: () => settleIds(session, place, newIds),
   };
   return batches;
 }
@@ -67,4 +78,9 @@ function encodeAll<Name extends TableName>(
   rows: readonly NewRow<Name>[],
 ): SqlValue[][] {
   return rows.map((row) => encodeRow(columns, row));
+}
+
+function idsOf(deliveries: readonly object[]): string[] {
+  const ids = (deliveries as Tables["deliveries"][]).flatMap(({ id, payloadId }) => [id, payloadId]);
+  return ids.filter((id) => id !== null);
 }

@@ -8,6 +8,7 @@ export interface SqliteHandle {
   readonly memory: boolean;
   readonly inTransaction: boolean;
   prepare(sql: string): SqliteStatement;
+  function(name: string, options: { deterministic: boolean }, run: (value: unknown) => unknown): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
   close(): unknown;
 }

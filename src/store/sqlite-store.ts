@@ -10,6 +10,7 @@ import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
+import { defineIdHash, narrowById } from "./sqlite-ids.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
 import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
@@ -80,6 +81,7 @@ async function buildStore(
   await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
+  for (const handle of [writer, reader, browser]) defineIdHash(handle);
   const writeLock = createLock();
   const readLock = shared ? writeLock : createLock();
   const browseLock = shared ? writeLock : createLock();
@@ -96,14 +98,14 @@ async function buildStore(
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
   const where = { schema: "", prefix };
-  const statements = createStatements(kysely, where);
+  const statements = createStatements(kysely, where, narrowById(where));
   return createKyselyStore({
     engine,
     dialect: sqliteDialect,
     place: where,
-    kysely,
+    statements,
     db,
-    batches: (session) => createRowBatches(session, statements),
+    batches: (session) => createRowBatches(session, statements, where),
   });
 }
 

@@ -19,13 +19,25 @@ export interface RowStatement {
 /** Any tables: the statements are made from the table shapes, not from types. */
 export type AnyDatabase = Record<string, Record<string, unknown>>;
 
+/** A condition beside `field = value`, where the database has no index on the field's own column. */
+export type Narrow = (table: TableName, field: string, value: unknown) => Expression<SqlBool> | undefined;
+
 /**
  * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
  * statement, at the driver's own speed.
  */
-export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace) {
+export function createStatements(
+  kysely: Kysely<AnyDatabase>,
+  place: TablePlace,
+  narrow: Narrow = () => undefined,
+) {
   const kept = keepOnce();
   const named = namesIn(place);
+  const isEqual = (table: TableName, field: string, value: unknown): Where => {
+    const also = narrow(table, field, value);
+    const { name } = columnOf(table, field);
+    return (eb) => (also === undefined ? eb(name, "=", value) : eb.and([eb(name, "=", value), also]));
+  };
 
   return {
     insert: (table: TableName): RowStatement =>
@@ -63,7 +75,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
           kysely
             .updateTable(named(table))
             .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
-            .where(columnOf(table, field).name, "=", field),
+            .where(isEqual(table, field, field)),
         ),
       ),
 
@@ -74,13 +86,13 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
           kysely
             .selectFrom(named(table))
             .select(names(table, without))
-            .where(columnOf(table, field).name, "=", field),
+            .where(isEqual(table, field, field)),
         ),
       ),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
-      for (const condition of query.where ?? []) builder = builder.where(toWhere(table, condition));
+      for (const condition of query.where ?? []) builder = builder.where(toWhere(table, condition, isEqual));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
       return bound(query.limit === undefined ? builder : builder.limit(query.limit));
@@ -93,7 +105,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
     ): BoundStatement => {
       const { name } = columnOf(table, field);
       let builder = kysely.selectFrom(named(table));
-      for (const condition of where) builder = builder.where(toWhere(table, condition));
+      for (const condition of where) builder = builder.where(toWhere(table, condition, isEqual));
       return bound(builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name));
     },
 
@@ -102,7 +114,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace)
       where: readonly Condition<Tables[Name]>[],
     ): BoundStatement => {
       let builder = kysely.deleteFrom(named(table));
-      for (const condition of where) builder = builder.where(toWhere(table, condition));
+      for (const condition of where) builder = builder.where(toWhere(table, condition, isEqual));
       return bound(builder);
     },
   };
@@ -137,7 +149,11 @@ function bound(builder: Compilable): BoundStatement {
 
 type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>;
 
-function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
+function toWhere<Row>(
+  table: TableName,
+  condition: Condition<Row>,
+  isEqual: (table: TableName, field: string, value: unknown) => Where,
+): Where {
   const { name, type } = columnOf(table, condition.field);
   switch (condition.op) {
     case "null":
@@ -150,6 +166,7 @@ function toWhere<Row>(table: TableName, condition: Condition<Row>): Where {
         condition.value.map((each) => encodeValue(type, each)),
       );
     case "=":
+      return isEqual(table, condition.field, encodeValue(type, condition.value));
     case "<":
     case "<=":
     case ">":

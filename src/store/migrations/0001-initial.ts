@@ -10,7 +10,7 @@ export const initial = {
   name: "0001-initial",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
-    const { serial, text, integer, boolean, json, bytes } = types;
+    const { serial, text, integer, boolean, json, bytes, uniqueId } = types;
     const table = (name: string, lines: string[]): string =>
       `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
     const index = (name: string, on: string, rest = ""): string =>
@@ -18,9 +18,9 @@ export const initial = {
     return [
       table("deliveries", [
         `seq ${serial}`,
-        `id ${text} not null unique`,
+        `id ${text} not null${uniqueId}`,
         `webhook_id ${text} not null`,
-        `payload_id ${text} unique`,
+        `payload_id ${text}${uniqueId}`,
         `digest ${bytes} not null`,
         `content_key ${bytes} not null unique`,
         `event ${text}`,
@@ -40,6 +40,7 @@ export const initial = {
       ]),
       index("deliveries_by_contract", "deliveries (contract_id)"),
       index("deliveries_by_outcome", "deliveries (outcome)"),
+      ...(uniqueId === "" ? idsApart(prefix) : []),
 
       table("snapshots", [
         `seq ${serial}`,
@@ -205,6 +206,44 @@ export const initial = {
   },
 };
 
+/**
+ * Keeps `id` and `payload_id` unique on SQLite. Ids are random and known for ever: a unique index on each of the columns
+ * would have every delivery read and write two pages of its own, the more often not in memory the more are stored. So hashes
+ * of the ids are kept, in a small table, from which a slice in the order of the hashes goes into a large one with each
+ * commit. Equal hashes of different ids are told apart by the deliveries' own columns.
+ */
+function idsApart(prefix: string): string[] {
+  const deliveries = `${prefix}deliveries`;
+  const table = (name: string): string =>
+    `create table ${prefix}${name} (hash integer not null, seq integer not null, primary key (hash, seq)) without rowid`;
+  const trigger = (name: string, when: string, body: string): string =>
+    `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
+  const known = (id: string): string =>
+    `select seq from ${prefix}delivery_ids_new where hash = escrow_id_hash(${id}) union all select seq from ${prefix}delivery_ids where hash = escrow_id_hash(${id})`;
+  const isTaken = (column: string, by = ""): string =>
+    `exists (select 1 from (${known(`new.${column}`)}) as known join ${deliveries} as other on other.seq = known.seq where other.${column} = new.${column}${by})`;
+  const byOther = " and other.seq <> new.seq";
+  const enter = (column: string): string =>
+    `insert or ignore into ${prefix}delivery_ids_new select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
+  const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;
+  return [
+    table("delivery_ids_new"),
+    table("delivery_ids"),
+    trigger(
+      "taken",
+      `before insert on ${deliveries} when ${isTaken("id")} or ${isTaken("payload_id")}`,
+      "select raise(ignore)",
+    ),
+    trigger("entered", `after insert on ${deliveries}`, enterBoth),
+    trigger(
+      "retaken",
+      `before update of id, payload_id on ${deliveries} when ${isTaken("id", byOther)} or ${isTaken("payload_id", byOther)}`,
+      "select raise(abort, 'UNIQUE constraint failed: the id of another delivery')",
+    ),
+    trigger("reentered", `after update of id, payload_id on ${deliveries}`, enterBoth),
+  ];
+}
+
 interface Types {
   readonly serial: string;
   readonly text: string;
@@ -212,4 +251,5 @@ interface Types {
   readonly boolean: string;
   readonly json: string;
   readonly bytes: string;
+  readonly uniqueId: string;
 }
