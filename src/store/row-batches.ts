@@ -44,7 +44,7 @@ export function createRowBatches(session: RowSession, statements: Statements, pl
       if (rows.length === 0) return;
       // An `on conflict` needs an index on the column: triggers keep the ids of deliveries apart.
       if (table === "deliveries") {
-        await batches.updateEach("deliveries", "id", rows as readonly NewRow<"deliveries">[]);
+        await batches.updateEach("deliveries", "id", rows);
         await batches.insert(table, rows);
         return;
       }

@@ -12,7 +12,7 @@ import type { Narrow } from "./statements.ts";
 export const idHash = "escrow_id_hash";
 
 export function defineIdHash(handle: SqliteHandle): void {
-  handle.function(idHash, { deterministic: true }, (id) => (id === null ? null : hashOfId(String(id))));
+  handle.function(idHash, { deterministic: true }, (id) => (id === null ? null : hashOfId(id)));
 }
 
 /** One more than the greatest hash: the numbers below are exact in JavaScript and take six bytes in SQLite. */
@@ -59,7 +59,11 @@ const newMax = 32_768;
  * growing, and side by side in the large one, so that few pages of that are touched. The slices lie on a grid, where the
  * first of the ids falls: in the long run everywhere alike.
  */
-export async function settleIds(session: Session, { prefix }: TablePlace, ids: readonly string[]): Promise<void> {
+export async function settleIds(
+  session: Session,
+  { prefix }: TablePlace,
+  ids: readonly string[],
+): Promise<void> {
   const [first] = ids;
   if (first === undefined) return;
   const width = Math.ceil((hashes / newMax) * Math.min(ids.length, newMax));

@@ -11,6 +11,8 @@ export interface Mutant {
 const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
+const idTables = { file: "src/store/migrations/0001-initial.ts", tests: ["store/sqlite-ids"] };
+const settling = { file: "src/store/sqlite-ids.ts", tests: ["store/sqlite-ids"] };
 const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
@@ -184,5 +186,41 @@ export const mutants: readonly Mutant[] = [
     find: "if (name !== signatureHeader && !secretHeaders.has(name))",
     replace: "if (!secretHeaders.has(name))",
     tests: ["receiver/receive"],
+  },
+  {
+    ...idTables,
+    name: "payload ids not entered",
+    find: '${enter("id")};\\n  ${enter("payload_id")}',
+    replace: '${enter("id")}',
+  },
+  {
+    ...idTables,
+    name: "equal hashes taken for equal ids",
+    find: " where other.${column} = new.${column}${by}",
+    replace: " where true${by}",
+  },
+  {
+    ...idTables,
+    name: "an id changed to a taken one",
+    find: 'when ${isTaken("id", byOther)} or',
+    replace: "when",
+  },
+  {
+    ...settling,
+    name: "settled ids lost",
+    find: "select hash, seq ${inSlice} order by",
+    replace: "select hash, seq ${inSlice} and seq < 0 order by",
+  },
+  {
+    ...settling,
+    name: "ids never settled",
+    find: "if (first === undefined) return;",
+    replace: "if (first === undefined || ids.length > 0) return;",
+  },
+  {
+    ...settling,
+    name: "deliveries searched for an id one by one",
+    find: 'table === "deliveries" && (field',
+    replace: 'table !== "deliveries" && (field',
   },
 ];

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import Database from "better-sqlite3";
+import { assert, property, string } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSqliteSession } from "../../../src/store/sqlite-handle.ts";
+import { defineIdHash, hashOfId, settleIds } from "../../../src/store/sqlite-ids.ts";
+import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { delivery } from "../../support/delivery.ts";
+import { openMirror, temporaryFile } from "../../support/mirror.ts";
+
+/** Found by hashing forty million of their kind. */
+const collisions = [
+  ["wh-5467347", "wh-21350649"],
+  ["wh-18515626", "wh-36056273"],
+] as const;
+
+describe("the hash of an id", () => {
+  it("is the same for ever: databases hold it", () => {
+    expect(["", "wh-sample-1", "a1b2c3d4-e5f6-7890-abcd-ef1234567890", "\u00e9\ud800"].map(hashOfId)).toEqual(
+      [188284857466305, 20033225118058, 247126715725830, 99742333521442],
+    );
+  });
+
+  it("is an integer of 48 bits, whatever the id", () => {
+    assert(
+      property(string({ unit: "binary" }), (id) => {
+        const hash = hashOfId(id);
+        expect(Number.isSafeInteger(hash) && hash >= 0 && hash < 2 ** 48).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ["numbered", (n: number) => `wh-${n}`],
+    ["random", () => randomUUID()],
+    ["alike at their ends", (n: number) => `webhook-${String(n).padStart(8, "0")}-delivery`],
+  ])("spreads ids that are %s evenly", (_, toId) => {
+    const buckets = new Uint32Array(256);
+    for (let n = 0; n < 100_000; n++) buckets[Math.floor(hashOfId(toId(n)) / 2 ** 40)]! += 1;
+    const expected = 100_000 / 256;
+    const chiSquare = buckets.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+    // 255 degrees of freedom: above 400 comes once in a hundred million times.
+    expect(chiSquare).toBeLessThan(400);
+  });
+});
+
+describe("ids of deliveries on SQLite", () => {
+  it("are told apart where their hashes are equal", async () => {
+    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
+    for (const [one, other] of collisions) {
+      expect(hashOfId(one)).toBe(hashOfId(other));
+      const [first, second] = [one, other].map((id) =>
+        delivery("contract.created", { id: `e-${id}`, contractId: id }, { webhookId: id }),
+      );
+      // In one commit.
+      const results = await Promise.all([first, second].map((each) => mirror.receive(each!)));
+      expect(results.map(({ outcome }) => outcome)).toEqual(["applied", "applied"]);
+      expect((await mirror.receive(second!)).outcome).toBe("duplicate");
+      expect(await mirror.deliveries.get(one)).toMatchObject({ webhookId: one, attempts: 1 });
+      expect(await mirror.deliveries.get(other)).toMatchObject({ webhookId: other, attempts: 2 });
+    }
+  });
+
+  it("are told apart as payload ids too, also from webhook ids", async () => {
+    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
+    const [[one, other], [third, fourth]] = collisions;
+    const outcomes: string[] = [];
+    for (const [webhookId, id] of [
+      [one, other],
+      [other, one],
+      [third, third],
+      ["wh-new", fourth],
+      ["wh-newer", third],
+    ] as const)
+      outcomes.push((await mirror.receive(delivery("contract.created", { id }, { webhookId }))).outcome);
+    // The last one's payload id is known.
+    expect(outcomes).toEqual(["applied", "applied", "applied", "applied", "duplicate"]);
+  });
+
+  it("are all known, each in one of the two tables, while slices go over from the small into the large one", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file) });
+    const count = 3000;
+    const sent = Array.from({ length: count }, (_, n) =>
+      delivery("contract.created", { id: `e-${n}`, contractId: `C-${n % 50}` }, { webhookId: `wh-${n}` }),
+    );
+    for (let start = 0; start < count; start += 100)
+      await Promise.all(sent.slice(start, start + 100).map((each) => mirror.receive(each)));
+    const beside = new Database(file, { readonly: true });
+    const countOf = (sql: string) => beside.prepare(sql).pluck().get() as number;
+    const small = countOf("select count(*) from escrow_delivery_ids_new");
+    const large = countOf("select count(*) from escrow_delivery_ids");
+    expect(large).toBeGreaterThan(0);
+    expect(small + large).toBe(2 * count);
+    const notWhole = "select count(*) from escrow_delivery_ids where typeof(hash) <> 'integer'";
+    expect(countOf(notWhole)).toBe(0);
+    beside.close();
+    const again = await Promise.all(sent.map((each) => mirror.receive(each)));
+    expect(new Set(again.map(({ outcome }) => outcome))).toEqual(new Set(["duplicate"]));
+    for (const n of [0, 1234, count - 1])
+      expect(await mirror.deliveries.get(`wh-${n}`)).toMatchObject({ payloadId: `e-${n}`, attempts: 2 });
+  });
+
+  it("of which the small table stops growing at some 32,768", async () => {
+    const { handle, session } = openTables();
+    const enter = handle.prepare("insert into delivery_ids_new values (?, ?)");
+    let seq = 0;
+    for (let commit = 0; commit < 400; commit++) {
+      const ids = Array.from({ length: 512 }, () => randomUUID());
+      for (const id of ids) enter.run(hashOfId(id), ++seq);
+      await settleIds(session, { schema: "", prefix: "" }, ids);
+    }
+    const [small = 0, large = 0] = ["delivery_ids_new", "delivery_ids"].map((table) =>
+      Number(handle.prepare(`select count(*) from ${table}`).pluck().get()),
+    );
+    expect(small).toBeLessThan(45_000);
+    expect(small + large).toBe(seq);
+  });
+
+  it("can't be changed to another delivery's", async () => {
+    const { file } = await withTwo();
+    const beside = connect(file);
+    const change = (column: string, value: string) =>
+      beside.prepare(`update escrow_deliveries set ${column} = ? where id = 'wh-2'`).run(value);
+    expect(() => change("id", "wh-1")).toThrow("UNIQUE");
+    expect(() => change("payload_id", "e-1")).toThrow("UNIQUE");
+    change("id", "wh-3");
+    expect(() => change("id", "wh-1")).not.toThrow();
+    beside.close();
+  });
+
+  it("are not written by a connection that can't keep them apart, which still reads", async () => {
+    const { file, mirror } = await withTwo();
+    const stranger = new Database(file);
+    expect(stranger.prepare("select count(*) from escrow_deliveries").pluck().get()).toBe(2);
+    expect(() => stranger.prepare("insert into escrow_deliveries select * from escrow_deliveries")).toThrow(
+      "escrow_id_hash",
+    );
+    stranger.close();
+    expect((await mirror.deliveries.list()).items).toHaveLength(2);
+  });
+
+  it("are found without reading all deliveries, by whatever asks for one", async () => {
+    const lent = new Database(":memory:");
+    const asked = new Set<string>();
+    const prepare = lent.prepare.bind(lent);
+    lent.prepare = (sql: string) => {
+      asked.add(sql);
+      return prepare(sql);
+    };
+    const mirror = await openMirror({ store: sqlite({ database: lent }) });
+    const first = delivery("contract.created", { id: "e-1" }, { webhookId: "wh-1" });
+    const otherContent = delivery("contract.created", { id: "e-1", title: "t" }, { webhookId: "wh-2" });
+    const otherSubject = delivery("contract.approved", { id: "e-1" }, { webhookId: "wh-3" });
+    for (const each of [first, first, otherContent, otherSubject]) await mirror.receive(each);
+    const [aside] = (await mirror.quarantine.list()).items;
+    await (await mirror.deliveries.get(aside!.id))?.body();
+    await mirror.quarantine.release(aside!.id);
+    expect(await mirror.deliveries.get("wh-9")).toBeUndefined();
+    const byAnId = [...asked].filter((sql) => /"(id|payload_id|webhook_id)" = \?/.test(sql));
+    const steps = byAnId.flatMap((sql) => {
+      const values = Array.from({ length: sql.split("?").length - 1 }, () => null);
+      return prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
+    });
+    expect(byAnId.length).toBeGreaterThan(5);
+    expect(steps.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN"))).toEqual([]);
+  });
+});
+
+async function withTwo() {
+  const file = temporaryFile();
+  const mirror = await openMirror({ store: sqlite(file) });
+  for (const n of [1, 2])
+    await mirror.receive(
+      delivery("contract.created", { id: `e-${n}`, contractId: `C-${n}` }, { webhookId: `wh-${n}` }),
+    );
+  return { file, mirror };
+}
+
+function connect(file: string) {
+  const handle = new Database(file);
+  defineIdHash(handle);
+  return handle;
+}
+
+/** The two tables alone. */
+function openTables() {
+  const handle = new Database(":memory:");
+  for (const table of ["delivery_ids_new", "delivery_ids"])
+    handle.exec(
+      `create table ${table} (hash integer not null, seq integer not null, primary key (hash, seq)) without rowid`,
+    );
+  return { handle, session: createSqliteSession(handle) };
+}
