@@ -175,7 +175,17 @@ async function openTables(path: string): Promise<Database.Database> {
   database.pragma("synchronous = full");
   database.pragma("cache_size = -32768");
   database.pragma("wal_autocheckpoint = 4096");
+  keepIdsPlainly(database);
   return database;
+}
+
+/** By hand one would have the ids unique by an index on each column, not by our triggers. */
+function keepIdsPlainly(database: Database.Database): void {
+  for (const trigger of ["taken", "entered", "retaken", "reentered"])
+    database.exec(`drop trigger escrow_deliveries_${trigger}`);
+  for (const table of ["delivery_ids_new", "delivery_ids"]) database.exec(`drop table escrow_${table}`);
+  for (const column of ["id", "payload_id"])
+    database.exec(`create unique index escrow_deliveries_${column} on escrow_deliveries (${column})`);
 }
 
 function toSql(how: RecordedWrite["how"], table: RecordedWrite["table"]): string {

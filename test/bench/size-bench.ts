@@ -1,55 +1,80 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { createMirror } from "../../src/index.ts";
+import { createMirror, type Mirror } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { makeDeliveries, secret } from "./deliveries.ts";
 import { receiveAll } from "./receive-bench.ts";
 import { atMost, median, microseconds, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
 const slice = 10_000;
-const sidebySide = 500;
+const rounds = 9;
 
 /**
- * What one more delivery costs, and what memory the process holds, when few and when many are stored. The stream is the
- * same throughout; the cost at a size is the median of the slices around it.
+ * What one more delivery costs, and what memory the process holds, when few and when many are stored. A machine's speed
+ * changes within the minutes that filling a store takes, so the two are measured side by side at the end: in each round a
+ * slice into a fresh store that holds 10,000, and one into the store that holds `total`.
  */
 export async function benchSize(total: number, onProgress: (stored: number) => void): Promise<Figure[]> {
   return withFolder(async (folder) => {
-    const mirror = await createMirror({
-      store: sqlite(join(folder, "mirror.db")),
-      webhook: { secrets: secret },
-    });
-    const cost: number[] = [];
+    const many = await openFilling(join(folder, "many.db"));
     let residentAtTenth = 0;
     for (let stored = 0; stored < total; stored += slice) {
-      const deliveries = [...makeDeliveries(slice, (stored / 5) | 0, sidebySide)];
-      cost.push(await microsecondsEach(slice, () => receiveAll(mirror, deliveries)));
+      await many.receiveSlice();
       if (stored + slice === total / 10) residentAtTenth = residentMegabytes();
       onProgress(stored + slice);
     }
     const resident = residentMegabytes();
-    await mirror.close();
-    return toFigures(total, cost, residentAtTenth, resident);
+    const costs: { few: number; many: number }[] = [];
+    for (let round = 0; round < rounds; round++)
+      costs.push({ few: await costOfFew(join(folder, "few.db")), many: await many.receiveSlice() });
+    await many.mirror.close();
+    return [costFigure(total, costs), memoryFigure(total, residentAtTenth, resident)];
   });
 }
 
-function toFigures(total: number, cost: number[], residentAtTenth: number, resident: number): Figure[] {
-  // The slices after the first 10,000 and the last ones, as many of each: a single slice is at the mercy of the disk.
-  const few = median(cost.slice(1, 6));
-  const many = median(cost.slice(-5));
-  return [
-    atMost(1.3, {
-      what: `a delivery with ${total.toLocaleString("en")} stored`,
-      measured: microseconds(many),
-      against: `with 10,000 stored: ${microseconds(few)}`,
-      ratio: many / few,
-    }),
-    atMost(1.2, {
-      what: `resident memory after ${total.toLocaleString("en")} deliveries`,
-      measured: `${resident.toFixed(0)} MB`,
-      against: `after ${(total / 10).toLocaleString("en")}: ${residentAtTenth.toFixed(0)} MB`,
-      ratio: resident / residentAtTenth,
-    }),
-  ];
+interface Filling {
+  readonly mirror: Mirror;
+  /** Microseconds that each delivery of the next slice took. */
+  receiveSlice(): Promise<number>;
+}
+
+async function openFilling(path: string): Promise<Filling> {
+  const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
+  let received = 0;
+  const receiveSlice = (): Promise<number> => {
+    const deliveries = [...makeDeliveries(slice, received / 5)];
+    received += slice;
+    globalThis.gc?.();
+    return microsecondsEach(slice, () => receiveAll(mirror, deliveries));
+  };
+  return { mirror, receiveSlice };
+}
+
+async function costOfFew(path: string): Promise<number> {
+  const few = await openFilling(path);
+  await few.receiveSlice();
+  const cost = await few.receiveSlice();
+  await few.mirror.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+  return cost;
+}
+
+function costFigure(total: number, costs: readonly { few: number; many: number }[]): Figure {
+  return atMost(1.3, {
+    what: `a delivery with ${total.toLocaleString("en")} stored`,
+    measured: microseconds(median(costs.map(({ many }) => many))),
+    against: `with 10,000 stored: ${microseconds(median(costs.map(({ few }) => few)))}`,
+    ratio: median(costs.map(({ few, many }) => many / few)),
+  });
+}
+
+function memoryFigure(total: number, residentAtTenth: number, resident: number): Figure {
+  return atMost(1.2, {
+    what: `resident memory after ${total.toLocaleString("en")} deliveries`,
+    measured: `${resident.toFixed(0)} MB`,
+    against: `after ${(total / 10).toLocaleString("en")}: ${residentAtTenth.toFixed(0)} MB`,
+    ratio: resident / residentAtTenth,
+  });
 }
 
 function residentMegabytes(): number {
