@@ -1,6 +1,7 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { canonicalId } from "../shared/ids.ts";
+import type { PageRequest } from "./page.ts";
 import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
 
 /** An id as it is stored: a GUID in any case or braces is one id. */
@@ -18,4 +19,25 @@ export function timeOf(time: string | Date, name: string): string {
     "invalid-argument",
     `${name} is no time: pass ISO 8601 text (UTC, or with its offset) or a Date`,
   );
+}
+
+/**
+ * A filter that is misspelt would be none, and the list would give everything.
+ *
+ * @param known the names that this list takes, beside `limit` and `cursor`
+ * @throws EscrowMirrorError `invalid-argument`
+ */
+export function checkFilter<Filter extends PageRequest>(
+  filter: Filter,
+  known: readonly (keyof Filter & string)[],
+): void {
+  const names = [...known, "limit", "cursor"];
+  if (typeof filter !== "object" || filter === null)
+    throw new EscrowMirrorError("invalid-argument", `a list takes an object with ${names.join(", ")}`);
+  const unknown = Object.keys(filter).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new EscrowMirrorError(
+      "invalid-argument",
+      `${JSON.stringify(unknown)} is no filter of this list: it takes ${names.join(", ")}`,
+    );
 }

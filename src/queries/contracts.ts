@@ -3,7 +3,7 @@ import { contractMachine } from "../domain/contract.ts";
 import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { ContractRow } from "../store/tables.ts";
-import { idOf, timeOf } from "./arguments.ts";
+import { checkFilter, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredContract, MirroredMilestone, Transition } from "./shapes.ts";
 
@@ -40,6 +40,7 @@ export function createContractQueries(store: Store): ContractQueries {
 
     list: (filter = {}) =>
       store.read(async (reader) => {
+        checkFilter(filter, ["status", ...textFilters, "changedSince"]);
         const where = toConditions(filter);
         const page = await findPage(reader, "contracts", { where, by: ["contractId"] }, filter);
         return { ...page, items: await withChildren(reader, page.items) };
@@ -60,9 +61,11 @@ export function createContractQueries(store: Store): ContractQueries {
   };
 }
 
+const textFilters = ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const;
+
 function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
   const where: Condition<ContractRow>[] = [];
-  for (const field of ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const) {
+  for (const field of textFilters) {
     const value = filter[field];
     if (value !== undefined) where.push({ field, op: "=", value });
   }

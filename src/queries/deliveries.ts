@@ -2,7 +2,7 @@ import type { AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
-import { idOf, timeOf } from "./arguments.ts";
+import { checkFilter, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
@@ -33,6 +33,7 @@ export function createDeliveryQueries(store: Store): DeliveryQueries {
     },
 
     list: async (filter = {}) => {
+      checkFilter(filter, ["contractId", "event", "outcome", "since"]);
       const query = {
         where: toConditions(filter),
         by: ["seq"],
@@ -53,6 +54,7 @@ export interface QuarantineQueries {
 export function createQuarantineQueries(store: Store): QuarantineQueries {
   return {
     list: async (request = {}) => {
+      checkFilter(request, []);
       const where = [{ field: "outcome", op: "=", value: "quarantined" }] as const;
       const query = { where, by: ["seq"], descending: true, without: ["body", "facts"] } as const;
       const page = await store.read((reader) => findPage(reader, "deliveries", query, request));
@@ -76,6 +78,7 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
   return {
     list: (filter = {}) =>
       store.read(async (reader) => {
+        checkFilter(filter, ["contractId", "kind"]);
         const where: Condition<AnomalyRow>[] = [];
         if (filter.contractId !== undefined)
           where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });

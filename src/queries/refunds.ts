@@ -2,7 +2,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store } from "../store/store.ts";
 import type { DisputeRow, PaymentRow, Tables } from "../store/tables.ts";
-import { idOf } from "./arguments.ts";
+import { checkFilter, idOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredDispute, MirroredPayment, MirroredRefund } from "./shapes.ts";
 
@@ -43,7 +43,8 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
       }),
 
     list: (filter = {}) =>
-      store.read((reader) => {
+      store.read(async (reader) => {
+        checkFilter(filter, ["contractId", "state", "olderThan"]);
         const where: Condition<Tables["refunds"]>[] = [...ofContract(filter.contractId)];
         if (filter.state !== undefined) where.push({ field: "state", op: "=", value: filter.state });
         // Whole seconds: of two times written with other fractions, text tells only the seconds apart.
@@ -62,6 +63,7 @@ export function createPaymentQueries(store: Store): PaymentQueries {
   return {
     list: (filter = {}) =>
       store.read(async (reader) => {
+        checkFilter(filter, ["contractId"]);
         const query = { where: ofContract(filter.contractId), by: ["contractId", "paymentKey"] } as const;
         const page = await findPage(reader, "payments", query, filter);
         return { ...page, items: page.items.map(toPayment) };
@@ -77,6 +79,7 @@ export function createDisputeQueries(store: Store): DisputeQueries {
   return {
     list: (filter = {}) =>
       store.read(async (reader) => {
+        checkFilter(filter, ["contractId"]);
         const query = { where: ofContract(filter.contractId), by: ["contractId", "disputeKey"] } as const;
         const page = await findPage(reader, "disputes", query, filter);
         return { ...page, items: page.items.map(toDispute) };

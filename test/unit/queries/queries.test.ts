@@ -356,6 +356,20 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
         await expect(list({ limit: limit as number })).rejects.toMatchObject({ code: "invalid-argument" });
     });
 
+    it.each([{ stauts: "Escrow" }, { Limit: 1 }, { undefined: undefined }, "CNT-1", null, 7])(
+      "takes no filter that it does not know: %j",
+      async (filter) => {
+        const mirror = await open();
+        for (const list of listsOf(mirror))
+          await expect(list(filter as never)).rejects.toMatchObject({
+            code: "invalid-argument",
+            message: expect.stringMatching(
+              /^("(stauts|Limit|undefined)" is no filter of this|a) list.*limit, cursor$/,
+            ),
+          });
+      },
+    );
+
     it("holds 50 unless told, and 500 at most", async () => {
       const mirror = await open();
       await Promise.all(Array.from({ length: 60 }, (__, index) => create(mirror, `C${index}`)));
