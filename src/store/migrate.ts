@@ -22,7 +22,9 @@ export async function migrate(
   options: OpenOptions,
 ): Promise<void> {
   const found = await engine.migration(async (session) => {
-    const version = await currentVersion(session, dialect, place);
+    const applied = await appliedMigrations(session, dialect, place);
+    const version = Number(applied.at(-1)?.version ?? 0);
+    refuseOthers(applied, engine.description);
     if (options.migrate === "check" || version >= schemaVersion) return version;
     await makeSchema(session, dialect, place);
     await session.run(migrationsTable(dialect, place), []);
@@ -53,14 +55,29 @@ export function migrationSql(dialect: Dialect, place: TablePlace, now: string): 
   ];
 }
 
-async function currentVersion(session: Session, dialect: Dialect, place: TablePlace): Promise<number> {
-  const [table] = await session.all(dialect.tableExists, [`${place.schema}${place.prefix}migrations`]);
-  if (table === undefined) return 0;
-  const [row] = await session.all(
-    `select coalesce(max(version), 0) from ${place.schema}${place.prefix}migrations`,
-    [],
-  );
-  return Number(row?.[0]);
+interface Applied {
+  readonly version: number;
+  readonly name: string;
+}
+
+async function appliedMigrations(session: Session, dialect: Dialect, place: TablePlace): Promise<Applied[]> {
+  const migrationsName = `${place.schema}${place.prefix}migrations`;
+  const [table] = await session.all(dialect.tableExists, [migrationsName]);
+  if (table === undefined) return [];
+  const rows = await session.all(`select version, name from ${migrationsName} order by version`, []);
+  return rows.map(([version, name]) => ({ version: Number(version), name: String(name) }));
+}
+
+/** Before its release a migration may still change, and then its name does: tables of another shape fail late and oddly. */
+function refuseOthers(applied: readonly Applied[], store: string): void {
+  for (const { version, name } of applied) {
+    const ours = migrations.find((migration) => migration.version === version)?.name;
+    if (ours === undefined || ours === name) continue;
+    throw new EscrowMirrorError(
+      "schema-version",
+      `${store} was made by an unreleased checkout of this package: its migration ${version} is "${name}", here it is "${ours}". Make the database anew.`,
+    );
+  }
 }
 
 /** Looked for first: making a schema takes a right that its mere owner may not have. */

@@ -98,6 +98,20 @@ describe("migrations", () => {
     await expect(opening).rejects.toThrow(/99.*Upgrade escrow-mirror/);
   });
 
+  it.each(["auto", "check"] as const)(
+    "of an unreleased checkout are refused with migrate: %s",
+    async (migrate) => {
+      const file = temporaryFile();
+      await (await openMirror({ store: sqlite(file) })).close();
+      const database = new Database(file);
+      database.exec("update escrow_migrations set name = '0001-older' where version = 1");
+      database.close();
+      const opening = openMirror({ store: sqlite(file), migrate });
+      await expect(opening).rejects.toMatchObject({ code: "schema-version" });
+      await expect(opening).rejects.toThrow(/0001-older.*Make the database anew/);
+    },
+  );
+
   it("of two prefixes live in one file beside the host's own tables", async () => {
     const file = temporaryFile();
     const host = new Database(file);

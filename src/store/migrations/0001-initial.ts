@@ -1,13 +1,13 @@
 /**
  * The first tables. A migration is frozen once released: it imports nothing, so that later changes of the code can't
- * change what it did.
+ * change what it did. Until then whoever changes it gives it another name.
  *
  * Rows of one contract carry its id first in every key, so that a database that spreads tables over machines can
  * spread them by contract. Text compares bytewise.
  */
 export const initial = {
   version: 1,
-  name: "0001-initial",
+  name: "0001-initial-ids-by-hash",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes, uniqueId } = types;
