@@ -1,8 +1,8 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { canonicalId } from "../shared/ids.ts";
-import type { PageRequest } from "./page.ts";
 import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
+import type { PageRequest } from "./page.ts";
 
 /** An id as it is stored: a GUID in any case or braces is one id. */
 export function idOf(id: string): string {
@@ -22,16 +22,17 @@ export function timeOf(time: string | Date, name: string): string {
 }
 
 /**
- * A filter that is misspelt would be none, and the list would give everything.
+ * Refuses a filter with a name that this list does not take: misspelt, it would be no filter, and the list would give
+ * everything.
  *
- * @param known the names that this list takes, beside `limit` and `cursor`
+ * @param known every name that it takes, beside `limit` and `cursor`
  * @throws EscrowMirrorError `invalid-argument`
  */
 export function checkFilter<Filter extends PageRequest>(
   filter: Filter,
-  known: readonly (keyof Filter & string)[],
+  known: Readonly<Record<Exclude<keyof Filter, keyof PageRequest> & string, true>>,
 ): void {
-  const names = [...known, "limit", "cursor"];
+  const names = [...Object.keys(known), "limit", "cursor"];
   if (typeof filter !== "object" || filter === null)
     throw new EscrowMirrorError("invalid-argument", `a list takes an object with ${names.join(", ")}`);
   const unknown = Object.keys(filter).find((name) => !names.includes(name));

@@ -38,13 +38,14 @@ export function createContractQueries(store: Store): ContractQueries {
         return (await withChildren(reader, rows))[0];
       }),
 
-    list: (filter = {}) =>
-      store.read(async (reader) => {
-        checkFilter(filter, ["status", ...textFilters, "changedSince"]);
-        const where = toConditions(filter);
+    list: async (filter = {}) => {
+      checkFilter(filter, contractFilters);
+      const where = toConditions(filter);
+      return store.read(async (reader) => {
         const page = await findPage(reader, "contracts", { where, by: ["contractId"] }, filter);
         return { ...page, items: await withChildren(reader, page.items) };
-      }),
+      });
+    },
 
     count: () =>
       store.read(async (reader) => {
@@ -61,11 +62,19 @@ export function createContractQueries(store: Store): ContractQueries {
   };
 }
 
-const textFilters = ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const;
+const contractFilters = {
+  status: true,
+  reference: true,
+  metadata1: true,
+  metadata2: true,
+  metadata3: true,
+  metadata4: true,
+  changedSince: true,
+} as const;
 
 function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
   const where: Condition<ContractRow>[] = [];
-  for (const field of textFilters) {
+  for (const field of ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const) {
     const value = filter[field];
     if (value !== undefined) where.push({ field, op: "=", value });
   }

@@ -9,7 +9,7 @@ import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts
 export interface DeliveryQueries {
   /** By webhook id, or by the row id of one that is set aside. */
   get(webhookId: string): Promise<MirroredDelivery | undefined>;
-  /** Newest first. */
+  /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
 }
 
@@ -33,7 +33,7 @@ export function createDeliveryQueries(store: Store): DeliveryQueries {
     },
 
     list: async (filter = {}) => {
-      checkFilter(filter, ["contractId", "event", "outcome", "since"]);
+      checkFilter(filter, { contractId: true, event: true, outcome: true, since: true });
       const query = {
         where: toConditions(filter),
         by: ["seq"],
@@ -47,14 +47,14 @@ export function createDeliveryQueries(store: Store): DeliveryQueries {
 }
 
 export interface QuarantineQueries {
-  /** Newest first. */
+  /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(request?: PageRequest): Promise<Page<QuarantinedDelivery>>;
 }
 
 export function createQuarantineQueries(store: Store): QuarantineQueries {
   return {
     list: async (request = {}) => {
-      checkFilter(request, []);
+      checkFilter(request, {});
       const where = [{ field: "outcome", op: "=", value: "quarantined" }] as const;
       const query = { where, by: ["seq"], descending: true, without: ["body", "facts"] } as const;
       const page = await store.read((reader) => findPage(reader, "deliveries", query, request));
@@ -65,7 +65,7 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
 }
 
 export interface AnomalyQueries {
-  /** Newest first, by when we noticed. */
+  /** Newest first, by when we noticed. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
 }
 
@@ -76,22 +76,25 @@ export interface AnomalyFilter extends PageRequest {
 
 export function createAnomalyQueries(store: Store): AnomalyQueries {
   return {
-    list: (filter = {}) =>
-      store.read(async (reader) => {
-        checkFilter(filter, ["contractId", "kind"]);
-        const where: Condition<AnomalyRow>[] = [];
-        if (filter.contractId !== undefined)
-          where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
-        if (filter.kind !== undefined) where.push({ field: "kind", op: "=", value: filter.kind });
-        const page = await findPage(reader, "anomalies", { where, by: ["seq"], descending: true }, filter);
-        return { ...page, items: page.items.map(toAnomaly) };
-      }),
+    list: async (filter = {}) => {
+      checkFilter(filter, { contractId: true, kind: true });
+      const where: Condition<AnomalyRow>[] = [];
+      if (filter.contractId !== undefined)
+        where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
+      if (filter.kind !== undefined) where.push({ field: "kind", op: "=", value: filter.kind });
+      const query = { where, by: ["seq"], descending: true } as const;
+      const page = await store.read((reader) => findPage(reader, "anomalies", query, filter));
+      return { ...page, items: page.items.map(toAnomaly) };
+    },
   };
 }
 
 const heavyFields = ["body", "headers", "facts"] as const;
 
-/** Only those that claim no webhook id have another row id. They are few, and an index finds them. */
+/**
+ * A webhook id that an applied delivery bears is some row's id, and found by that. What is left was set aside: the index
+ * on outcomes finds it.
+ */
 const setAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
 
 function findOne(

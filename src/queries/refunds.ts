@@ -12,6 +12,7 @@ export interface RefundQueries {
    * @throws EscrowMirrorError `invalid-argument` when they do and it is not given
    */
   get(refundId: string, options?: { contractId?: string | undefined }): Promise<MirroredRefund | undefined>;
+  /** @throws EscrowMirrorError `invalid-argument` */
   list(filter?: RefundFilter): Promise<Page<MirroredRefund>>;
 }
 
@@ -42,48 +43,48 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
         return refund;
       }),
 
-    list: (filter = {}) =>
-      store.read(async (reader) => {
-        checkFilter(filter, ["contractId", "state", "olderThan"]);
-        const where: Condition<Tables["refunds"]>[] = [...ofContract(filter.contractId)];
-        if (filter.state !== undefined) where.push({ field: "state", op: "=", value: filter.state });
-        // Whole seconds: of two times written with other fractions, text tells only the seconds apart.
-        if (filter.olderThan !== undefined)
-          where.push({ field: "initiatedAt", op: "<", value: toSecond(clock.now() - filter.olderThan) });
-        return findPage(reader, "refunds", { where, by: ["contractId", "refundId"] }, filter);
-      }),
+    list: async (filter = {}) => {
+      checkFilter(filter, { contractId: true, state: true, olderThan: true });
+      const where: Condition<Tables["refunds"]>[] = [...ofContract(filter.contractId)];
+      if (filter.state !== undefined) where.push({ field: "state", op: "=", value: filter.state });
+      // Whole seconds: of two times written with other fractions, text tells only the seconds apart.
+      if (filter.olderThan !== undefined)
+        where.push({ field: "initiatedAt", op: "<", value: toSecond(clock.now() - filter.olderThan) });
+      const query = { where, by: ["contractId", "refundId"] } as const;
+      return store.read((reader) => findPage(reader, "refunds", query, filter));
+    },
   };
 }
 
 export interface PaymentQueries {
+  /** @throws EscrowMirrorError `invalid-argument` */
   list(filter?: OfContract): Promise<Page<MirroredPayment>>;
 }
 
 export function createPaymentQueries(store: Store): PaymentQueries {
   return {
-    list: (filter = {}) =>
-      store.read(async (reader) => {
-        checkFilter(filter, ["contractId"]);
-        const query = { where: ofContract(filter.contractId), by: ["contractId", "paymentKey"] } as const;
-        const page = await findPage(reader, "payments", query, filter);
-        return { ...page, items: page.items.map(toPayment) };
-      }),
+    list: async (filter = {}) => {
+      checkFilter(filter, { contractId: true });
+      const query = { where: ofContract(filter.contractId), by: ["contractId", "paymentKey"] } as const;
+      const page = await store.read((reader) => findPage(reader, "payments", query, filter));
+      return { ...page, items: page.items.map(toPayment) };
+    },
   };
 }
 
 export interface DisputeQueries {
+  /** @throws EscrowMirrorError `invalid-argument` */
   list(filter?: OfContract): Promise<Page<MirroredDispute>>;
 }
 
 export function createDisputeQueries(store: Store): DisputeQueries {
   return {
-    list: (filter = {}) =>
-      store.read(async (reader) => {
-        checkFilter(filter, ["contractId"]);
-        const query = { where: ofContract(filter.contractId), by: ["contractId", "disputeKey"] } as const;
-        const page = await findPage(reader, "disputes", query, filter);
-        return { ...page, items: page.items.map(toDispute) };
-      }),
+    list: async (filter = {}) => {
+      checkFilter(filter, { contractId: true });
+      const query = { where: ofContract(filter.contractId), by: ["contractId", "disputeKey"] } as const;
+      const page = await store.read((reader) => findPage(reader, "disputes", query, filter));
+      return { ...page, items: page.items.map(toDispute) };
+    },
   };
 }
 

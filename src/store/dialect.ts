@@ -37,8 +37,8 @@ export interface SqlTypes {
   readonly boolean: string;
   readonly json: string;
   readonly bytes: string;
-  /** What keeps the ids of deliveries apart: the columns themselves, or `""` where triggers do (`sqlite-ids.ts`). */
-  readonly uniqueId: " unique" | "";
+  /** What keeps the ids of deliveries unique: an index on each, or triggers over their hashes (`sqlite-ids.ts`). */
+  readonly idsUniqueBy: "index" | "triggers";
 }
 
 export const sqliteDialect: Dialect = {
@@ -50,7 +50,7 @@ export const sqliteDialect: Dialect = {
     boolean: "integer",
     json: "text",
     bytes: "blob",
-    uniqueId: "",
+    idsUniqueBy: "triggers",
   },
   tableExists: "select 1 from sqlite_master where type = 'table' and name = ?",
   schemaExists: null,
@@ -66,7 +66,7 @@ export const postgresDialect: Dialect = {
     boolean: "smallint",
     json: 'text collate "C"',
     bytes: "bytea",
-    uniqueId: " unique",
+    idsUniqueBy: "index",
   },
   tableExists: "select 1 where to_regclass($1) is not null",
   schemaExists: "select 1 from pg_catalog.pg_namespace where nspname = $1",

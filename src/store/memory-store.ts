@@ -72,6 +72,13 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     where: readonly Condition<Tables[Name]>[] = [],
   ): Row[] => [...content[table].values()].filter((row) => where.every((condition) => holds(row, condition)));
 
+  const put = (table: TableName, row: Row, replaced?: Row): void => {
+    const isUnique = tables[table].unique.length > 0;
+    if (isUnique && rowsOf(table).some((each) => each !== replaced && collides(table, each, row)))
+      throw new Error(`${table}: another row has the key or a unique field of this one`);
+    writable(table).set(keyOf(table, row), row);
+  };
+
   return {
     content: () => content,
 
@@ -126,7 +133,7 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       for (const row of rows) {
         const known = content[table].get(keyOf(table, row));
         const fresh = known && "seq" in known ? { ...row, seq: known["seq"] } : numbered(table, row, nextSeq);
-        writable(table).set(keyOf(table, fresh), fresh);
+        put(table, fresh, known);
       }
     },
 
@@ -138,7 +145,7 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     ) {
       for (const row of rowsOf(table).filter((each) => each[field] === value)) {
         writable(table).delete(keyOf(table, row));
-        writable(table).set(keyOf(table, { ...row, ...set }), { ...row, ...set });
+        put(table, { ...row, ...set }, row);
       }
     },
 

@@ -23,8 +23,8 @@ export async function migrate(
 ): Promise<void> {
   const found = await engine.migration(async (session) => {
     const applied = await appliedMigrations(session, dialect, place);
-    const version = Number(applied.at(-1)?.version ?? 0);
-    refuseOthers(applied, engine.description);
+    refuseRenamed(applied, engine.description);
+    const version = applied.at(-1)?.version ?? 0;
     if (options.migrate === "check" || version >= schemaVersion) return version;
     await makeSchema(session, dialect, place);
     await session.run(migrationsTable(dialect, place), []);
@@ -69,13 +69,13 @@ async function appliedMigrations(session: Session, dialect: Dialect, place: Tabl
 }
 
 /** Before its release a migration may still change, and then its name does: tables of another shape fail late and oddly. */
-function refuseOthers(applied: readonly Applied[], store: string): void {
+function refuseRenamed(applied: readonly Applied[], store: string): void {
   for (const { version, name } of applied) {
     const ours = migrations.find((migration) => migration.version === version)?.name;
     if (ours === undefined || ours === name) continue;
     throw new EscrowMirrorError(
       "schema-version",
-      `${store} was made by an unreleased checkout of this package: its migration ${version} is "${name}", here it is "${ours}". Make the database anew.`,
+      `${store} and this package differ in migration ${version} ("${name}" there, "${ours}" here): one of them is from before its release. Delete the database (SQLite: its file; Postgres: its schema), or use the version that made it.`,
     );
   }
 }

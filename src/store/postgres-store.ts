@@ -124,7 +124,7 @@ function buildStore(parts: StoreParts): PostgresStore {
   const layout: PayloadLayout = { partitioned: false };
   const whole = wholeDeliveries(place, layout);
   const kysely = new Kysely<AnyDatabase>({ dialect: compiling, plugins: [whole] });
-  const statements = createArrayStatements(kysely, place, layout);
+  const arrayStatements = createArrayStatements(kysely, place, layout);
   const engine = createPostgresEngine({
     description,
     connections,
@@ -137,7 +137,7 @@ function buildStore(parts: StoreParts): PostgresStore {
     place,
     statements: createStatements(kysely, place),
     db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))).withPlugin(whole),
-    batches: (session) => createArrayBatches(session, statements),
+    batches: (session) => createArrayBatches(session, arrayStatements),
   });
   let clock: Clock = systemClock;
   const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {

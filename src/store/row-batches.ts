@@ -1,8 +1,6 @@
 import type { Batches } from "./batches.ts";
 import { decodeRows, encodeRow, type Column, type SqlValue } from "./codec.ts";
-import type { TablePlace } from "./dialect.ts";
 import type { RowSession } from "./session.ts";
-import { settleIds } from "./sqlite-ids.ts";
 import type { Statements } from "./statements.ts";
 import type { FieldOf, NewRow } from "./store.ts";
 import type { TableName, Tables } from "./tables.ts";
@@ -11,9 +9,7 @@ import type { TableName, Tables } from "./tables.ts";
  * Batches where a statement costs no round trip: one prepared statement, run row by row. The transaction itself keeps
  * every other writer out, so that nothing is left to lock.
  */
-export function createRowBatches(session: RowSession, statements: Statements, place: TablePlace): Batches {
-  const newIds: string[] = [];
-
+export function createRowBatches(session: RowSession, statements: Statements): Batches {
   const batches: Batches = {
     async lookup<Name extends TableName>(
       table: Name,
@@ -35,19 +31,11 @@ export function createRowBatches(session: RowSession, statements: Statements, pl
       if (rows.length === 0) return [];
       const { sql, columns } = statements.insert(table);
       const changed = await session.runEach(sql, encodeAll(columns, rows));
-      const wentIn = changed.map((count) => count > 0);
-      if (table === "deliveries") newIds.push(...idsOf(rows.filter((_, index) => wentIn[index])));
-      return wentIn;
+      return changed.map((count) => count > 0);
     },
 
-    async upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
+    async upsert(table, rows) {
       if (rows.length === 0) return;
-      // An `on conflict` needs an index on the column: triggers keep the ids of deliveries apart.
-      if (table === "deliveries") {
-        await batches.updateEach("deliveries", "id", rows);
-        await batches.insert(table, rows);
-        return;
-      }
       const { sql, columns } = statements.upsert(table);
       await session.runEach(sql, encodeAll(columns, rows));
     },
@@ -68,7 +56,7 @@ export function createRowBatches(session: RowSession, statements: Statements, pl
     },
 
     mark: () => () => {},
-    finish: () => settleIds(session, place, newIds),
+    finish: async () => {},
   };
   return batches;
 }
@@ -78,9 +66,4 @@ function encodeAll<Name extends TableName>(
   rows: readonly NewRow<Name>[],
 ): SqlValue[][] {
   return rows.map((row) => encodeRow(columns, row));
-}
-
-function idsOf(deliveries: readonly object[]): string[] {
-  const ids = (deliveries as Tables["deliveries"][]).flatMap(({ id, payloadId }) => [id, payloadId]);
-  return ids.filter((id) => id !== null);
 }

@@ -1,78 +1,143 @@
 /**
- * The ids of deliveries on SQLite, of which the first migration says how they are kept. Triggers enter and compare them;
- * here is the function that these call, how rows are found by an id, and what goes from the small table into the large one.
+ * How SQLite keeps the ids of deliveries unique. Ids are random: a unique index on each column would have every delivery
+ * read and write a page of its own in each, from the disk once they no longer fit in memory. So hashes are indexed instead
+ * of ids, in two tables. Triggers (migration 1) enter each hash in a small one; every commit moves one slice of the hash
+ * space into the large one, so that a few neighbouring pages of that are written. A look-up asks both, through a view, and
+ * compares the ids of the rows that it finds.
  */
 import { sql } from "kysely";
+import type { Batches } from "./batches.ts";
+import { encodeRow } from "./codec.ts";
 import type { TablePlace } from "./dialect.ts";
-import type { Session } from "./session.ts";
+import type { RowSession, Session } from "./session.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import type { Narrow } from "./statements.ts";
+import type { IndexedCondition, Statements } from "./statements.ts";
+import type { NewRow } from "./store.ts";
+import type { DeliveryRow, TableName } from "./tables.ts";
 
-/** The triggers call it by this name: it must be known to every connection that writes deliveries. */
-export const idHash = "escrow_id_hash";
-
+/** Makes the function known that the triggers call: without it a connection reads deliveries, and can't write them. */
 export function defineIdHash(handle: SqliteHandle): void {
-  handle.function(idHash, { deterministic: true }, (id) => (id === null ? null : hashOfId(id)));
+  handle.function(idHashFunction, { deterministic: true }, (id) => (id === null ? null : hashOfId(id)));
 }
 
-/** One more than the greatest hash: the numbers below are exact in JavaScript and take six bytes in SQLite. */
-const hashes = 2 ** 48;
+const idHashFunction = "escrow_id_hash";
+
+/** 47 bits: exact in JavaScript, and SQLite, whose integers are signed, stores them in six bytes. */
+const hashSpace = 2 ** 47;
 
 /**
- * A number for an id, spread evenly, the same for ever: databases hold it. Two lanes of FNV-1a over the UTF-16 units, each
- * mixed by MurmurHash3's finalizer. It need not withstand anyone: who writes an id has signed for it, and equal hashes
- * cost a look at one row more.
+ * A number for an id, spread evenly, the same for ever: databases hold it. Two multiply-xor lanes over the UTF-16 units,
+ * one FNV-1a, the other with MurmurHash2's multiplier, each finished by MurmurHash3's 32-bit finalizer. Nobody gains by making hashes
+ * equal: only a new signed body enters an id, and each id of the same hash costs a look at one row more.
  */
 export function hashOfId(id: string): number {
-  let high = 0x811c9dc5;
-  let low = 0x050c5d1f;
+  let high = fnvOffset;
+  let low = fnvOffset;
   for (let index = 0; index < id.length; index++) {
     const unit = id.charCodeAt(index);
-    high = Math.imul(high ^ unit, 0x01000193);
-    low = Math.imul(low ^ unit, 0x5bd1e995);
+    high = Math.imul(high ^ unit, fnvPrime);
+    low = Math.imul(low ^ unit, murmur2Multiplier);
   }
-  return mixed(high) * 0x10000 + (mixed(low ^ high) & 0xffff);
+  return (finalized(high) >>> 1) * 0x1_0000 + (finalized(low ^ high) & 0xffff);
 }
 
-function mixed(lane: number): number {
+const fnvOffset = 0x811c9dc5;
+const fnvPrime = 0x01000193;
+const murmur2Multiplier = 0x5bd1e995;
+
+function finalized(lane: number): number {
   let bits = lane;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** Where a delivery is asked for by one of its ids: among the rows that have the id's hash. */
-export function narrowById({ prefix }: TablePlace): Narrow {
-  const seqsIn = (table: string, id: unknown) =>
-    sql`select seq from ${sql.table(prefix + table)} where hash = ${sql.raw(idHash)}(${id})`;
+/** A delivery that is asked for by one of its ids is among the rows that bear the id's hash. */
+export function byIdHash({ prefix }: TablePlace): IndexedCondition {
+  const hashes = sql.table(`${prefix}delivery_id_hashes`);
   return (table, field, id) =>
-    table === "deliveries" && (field === "id" || field === "payloadId")
-      ? sql<boolean>`seq in (${seqsIn("delivery_ids_new", id)} union all ${seqsIn("delivery_ids", id)})`
+    table === "deliveries" && isIdField(field)
+      ? sql<boolean>`seq in (select seq from ${hashes} where hash = ${sql.raw(idHashFunction)}(${id}))`
       : undefined;
 }
 
-/** How many ids the small table comes to hold: a few hundred pages, which stay in memory. */
-const newMax = 32_768;
+function isIdField(field: string): boolean {
+  return field === "id" || field === "payloadId";
+}
+
+/** Batches that bear in mind how deliveries are kept apart. */
+export function withIdHashes(
+  rows: Batches,
+  session: RowSession,
+  statements: Statements,
+  place: TablePlace,
+): Batches {
+  /** A savepoint that is rolled back leaves its ids here: only the width of a slice rests on them. */
+  const entered: string[] = [];
+
+  /** SQL's `on conflict (id)` needs an index on the column. One by one, so that of two rows with one id the last stays. */
+  async function replace(delivery: NewRow<"deliveries">): Promise<void> {
+    const { sql: update, columns } = statements.update(
+      "deliveries",
+      "id",
+      Object.keys(delivery).filter(isNotId),
+    );
+    const [changed] = await session.runEach(update, [encodeRow(columns, delivery)]);
+    if (changed === 1) return;
+    const [wentIn] = await batches.insert("deliveries", [delivery]);
+    if (wentIn !== true)
+      throw new Error(`another delivery has the content or the payload id of ${delivery.id}`);
+  }
+
+  const batches: Batches = {
+    ...rows,
+
+    async insert(table, added) {
+      const wentIn = await rows.insert(table, added);
+      if (table === "deliveries")
+        for (const [index, row] of added.entries())
+          if (wentIn[index] === true) entered.push(...idsOf(row as unknown as DeliveryRow));
+      return wentIn;
+    },
+
+    async upsert<Name extends TableName>(table: Name, added: readonly NewRow<Name>[]) {
+      if (table !== "deliveries") return rows.upsert(table, added);
+      for (const row of added) await replace(row as unknown as NewRow<"deliveries">);
+    },
+
+    finish: () => moveSlice(session, place, entered),
+  };
+  return batches;
+}
+
+function isNotId(field: string): boolean {
+  return field !== "id";
+}
+
+function idsOf({ id, payloadId }: DeliveryRow): string[] {
+  return payloadId === null ? [id] : [id, payloadId];
+}
+
+/** Where the small table comes to rest: some 150 pages, which stay in memory. */
+const recentTypical = 32_768;
 
 /**
- * Takes a slice of the small table over into the large one: such a share of it as came in with these ids, so that it stops
- * growing, and side by side in the large one, so that few pages of that are touched. The slices lie on a grid, where the
- * first of the ids falls: in the long run everywhere alike.
+ * Moves one slice into the large table. `n` new ids move `n / 32,768` of the hash space, so that the small table neither grows
+ * nor runs empty. The slice is the one that the first new id falls into: over time all get their turn. (Ids that a release
+ * gives to a delivery go over with the slices of later ones.)
  */
-export async function settleIds(
+export async function moveSlice(
   session: Session,
   { prefix }: TablePlace,
-  ids: readonly string[],
+  entered: readonly string[],
 ): Promise<void> {
-  const [first] = ids;
+  const [first] = entered;
   if (first === undefined) return;
-  const width = Math.ceil((hashes / newMax) * Math.min(ids.length, newMax));
+  const width = (hashSpace / recentTypical) * Math.min(entered.length, recentTypical);
   const from = Math.floor(hashOfId(first) / width) * width;
   const slice = [from, from + width];
-  const inSlice = `from ${prefix}delivery_ids_new where hash >= ? and hash < ?`;
-  await session.run(
-    `insert or ignore into ${prefix}delivery_ids select hash, seq ${inSlice} order by hash, seq`,
-    slice,
-  );
+  const inSlice = `from ${prefix}delivery_id_hashes_recent where hash >= ? and hash < ?`;
+  const main = `${prefix}delivery_id_hashes_main`;
+  await session.run(`insert or ignore into ${main} select hash, seq ${inSlice} order by hash, seq`, slice);
   await session.run(`delete ${inSlice}`, slice);
 }

@@ -10,7 +10,7 @@ import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import { defineIdHash, narrowById } from "./sqlite-ids.ts";
+import { byIdHash, defineIdHash, withIdHashes } from "./sqlite-ids.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
 import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
@@ -98,14 +98,14 @@ async function buildStore(
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
   const where = { schema: "", prefix };
-  const statements = createStatements(kysely, where, narrowById(where));
+  const statements = createStatements(kysely, where, byIdHash(where));
   return createKyselyStore({
     engine,
     dialect: sqliteDialect,
     place: where,
     statements,
     db,
-    batches: (session) => createRowBatches(session, statements, where),
+    batches: (session) => withIdHashes(createRowBatches(session, statements), session, statements, where),
   });
 }
 
@@ -114,8 +114,8 @@ function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Ids are random, so that a batch touches pages everywhere in their indexes: a longer WAL (16 MiB) writes a page that
-  // many batches touched to the database once.
+  // Every batch writes to pages all over the table of recent id hashes: with a longer WAL (16 MiB) a page that many
+  // batches wrote to goes to the database once.
   handle.pragma("wal_autocheckpoint = 4096");
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");

@@ -19,8 +19,12 @@ export interface RowStatement {
 /** Any tables: the statements are made from the table shapes, not from types. */
 export type AnyDatabase = Record<string, Record<string, unknown>>;
 
-/** A condition beside `field = value`, where the database has no index on the field's own column. */
-export type Narrow = (table: TableName, field: string, value: unknown) => Expression<SqlBool> | undefined;
+/** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
+export type IndexedCondition = (
+  table: TableName,
+  field: string,
+  value: unknown,
+) => Expression<SqlBool> | undefined;
 
 /**
  * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
@@ -29,15 +33,17 @@ export type Narrow = (table: TableName, field: string, value: unknown) => Expres
 export function createStatements(
   kysely: Kysely<AnyDatabase>,
   place: TablePlace,
-  narrow: Narrow = () => undefined,
+  indexed: IndexedCondition = () => undefined,
 ) {
   const kept = keepOnce();
   const named = namesIn(place);
-  const isEqual = (table: TableName, field: string, value: unknown): Where => {
-    const also = narrow(table, field, value);
+  const toEqual = (table: TableName, field: string, value: unknown): Where => {
+    const also = indexed(table, field, value);
     const { name } = columnOf(table, field);
     return (eb) => (also === undefined ? eb(name, "=", value) : eb.and([eb(name, "=", value), also]));
   };
+  const where = <Row>(table: TableName, condition: Condition<Row>): Where =>
+    toWhere(table, condition, toEqual);
 
   return {
     insert: (table: TableName): RowStatement =>
@@ -75,7 +81,7 @@ export function createStatements(
           kysely
             .updateTable(named(table))
             .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
-            .where(isEqual(table, field, field)),
+            .where(toEqual(table, field, field)),
         ),
       ),
 
@@ -86,13 +92,13 @@ export function createStatements(
           kysely
             .selectFrom(named(table))
             .select(names(table, without))
-            .where(isEqual(table, field, field)),
+            .where(toEqual(table, field, field)),
         ),
       ),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
-      for (const condition of query.where ?? []) builder = builder.where(toWhere(table, condition, isEqual));
+      for (const condition of query.where ?? []) builder = builder.where(where(table, condition));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
       return bound(query.limit === undefined ? builder : builder.limit(query.limit));
@@ -101,20 +107,20 @@ export function createStatements(
     countBy: <Name extends TableName>(
       table: Name,
       field: string,
-      where: readonly Condition<Tables[Name]>[],
+      conditions: readonly Condition<Tables[Name]>[],
     ): BoundStatement => {
       const { name } = columnOf(table, field);
       let builder = kysely.selectFrom(named(table));
-      for (const condition of where) builder = builder.where(toWhere(table, condition, isEqual));
+      for (const condition of conditions) builder = builder.where(where(table, condition));
       return bound(builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name));
     },
 
     remove: <Name extends TableName>(
       table: Name,
-      where: readonly Condition<Tables[Name]>[],
+      conditions: readonly Condition<Tables[Name]>[],
     ): BoundStatement => {
       let builder = kysely.deleteFrom(named(table));
-      for (const condition of where) builder = builder.where(toWhere(table, condition, isEqual));
+      for (const condition of conditions) builder = builder.where(where(table, condition));
       return bound(builder);
     },
   };
@@ -152,7 +158,7 @@ type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>
 function toWhere<Row>(
   table: TableName,
   condition: Condition<Row>,
-  isEqual: (table: TableName, field: string, value: unknown) => Where,
+  toEqual: (table: TableName, field: string, value: unknown) => Where,
 ): Where {
   const { name, type } = columnOf(table, condition.field);
   switch (condition.op) {
@@ -166,7 +172,7 @@ function toWhere<Row>(
         condition.value.map((each) => encodeValue(type, each)),
       );
     case "=":
-      return isEqual(table, condition.field, encodeValue(type, condition.value));
+      return toEqual(table, condition.field, encodeValue(type, condition.value));
     case "<":
     case "<=":
     case ">":

@@ -27,11 +27,13 @@ const endings = [
   ],
 ] as const;
 
+export const deliveriesPerContract = 5;
+
 /** `count` deliveries of whole contract lives, as many lives side by side as a busy service has, from contract `first` on. */
 export function* makeDeliveries(count: number, first = 0, sideBySide = 500): Generator<BenchDelivery> {
   let made = 0;
   for (let base = first; made < count; base += sideBySide) {
-    for (let step = 0; step < 5; step++) {
+    for (let step = 0; step < deliveriesPerContract; step++) {
       for (let contract = base; contract < base + sideBySide && made < count; contract++, made++)
         yield makeDelivery(contract, step);
     }

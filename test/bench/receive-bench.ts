@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createMirror, type Mirror } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { columnsOf, encodeValue } from "../../src/store/codec.ts";
+import { sqliteDialect } from "../../src/store/dialect.ts";
+import { initial } from "../../src/store/migrations/0001-initial.ts";
 import { tables } from "../../src/store/tables.ts";
 import { makeDeliveries, secret, type BenchDelivery } from "./deliveries.ts";
 import { recordingStore, type RecordedWrite } from "./recording-store.ts";
@@ -29,8 +31,8 @@ export async function benchReceive(): Promise<Figure[]> {
       store: sqlite(join(folder, "mirror.db")),
       webhook: { secrets: secret },
     });
-    const hand = await openByHand(join(folder, "by-hand.db"));
-    const each = await openKysely(join(folder, "kysely.db"));
+    const hand = openByHand(join(folder, "by-hand.db"));
+    const each = openKysely(join(folder, "kysely.db"));
     for (let round = 0; round < rounds; round++) {
       const deliveries = [...makeDeliveries(perRound, round * perRound)];
       const commits = await record(deliveries);
@@ -92,8 +94,8 @@ function writesOf(commits: readonly RecordedWrite[][], deliveries: number): numb
   return commits.flat().findIndex(({ table }) => table === "deliveries" && ++seen > deliveries);
 }
 
-async function openByHand(path: string) {
-  const database = await openTables(path);
+function openByHand(path: string) {
+  const database = openTables(path);
   const statements = new Map<string, Database.Statement>();
   const prepare = ({ how, table }: RecordedWrite): Database.Statement => {
     const key = how + table;
@@ -112,8 +114,8 @@ async function openByHand(path: string) {
   };
 }
 
-async function openKysely(path: string) {
-  const database = await openTables(path);
+function openKysely(path: string) {
+  const database = openTables(path);
   const db = new Kysely<Record<string, Record<string, unknown>>>({
     dialect: new SqliteDialect({ database }),
   });
@@ -167,25 +169,16 @@ function byDelivery(writes: readonly RecordedWrite[]): RecordedWrite[][] {
   return groups;
 }
 
-async function openTables(path: string): Promise<Database.Database> {
-  const maker = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
-  await maker.close();
+/** By hand one would have an index keep each id unique, not our triggers. */
+function openTables(path: string): Database.Database {
   const database = new Database(path);
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("cache_size = -32768");
   database.pragma("wal_autocheckpoint = 4096");
-  keepIdsPlainly(database);
+  const types = { ...sqliteDialect.types, idsUniqueBy: "index" } as const;
+  for (const statement of initial.statements(types, "", "escrow_")) database.exec(statement);
   return database;
-}
-
-/** By hand one would have the ids unique by an index on each column, not by our triggers. */
-function keepIdsPlainly(database: Database.Database): void {
-  for (const trigger of ["taken", "entered", "retaken", "reentered"])
-    database.exec(`drop trigger escrow_deliveries_${trigger}`);
-  for (const table of ["delivery_ids_new", "delivery_ids"]) database.exec(`drop table escrow_${table}`);
-  for (const column of ["id", "payload_id"])
-    database.exec(`create unique index escrow_deliveries_${column} on escrow_deliveries (${column})`);
 }
 
 function toSql(how: RecordedWrite["how"], table: RecordedWrite["table"]): string {

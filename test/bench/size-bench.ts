@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createMirror, type Mirror } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
-import { makeDeliveries, secret } from "./deliveries.ts";
+import { deliveriesPerContract, makeDeliveries, secret } from "./deliveries.ts";
 import { receiveAll } from "./receive-bench.ts";
 import { atMost, median, microseconds, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
@@ -42,7 +42,7 @@ async function openFilling(path: string): Promise<Filling> {
   const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
   let received = 0;
   const receiveSlice = (): Promise<number> => {
-    const deliveries = [...makeDeliveries(slice, received / 5)];
+    const deliveries = [...makeDeliveries(slice, received / deliveriesPerContract)];
     received += slice;
     globalThis.gc?.();
     return microsecondsEach(slice, () => receiveAll(mirror, deliveries));
@@ -63,7 +63,7 @@ function costFigure(total: number, costs: readonly { few: number; many: number }
   return atMost(1.3, {
     what: `a delivery with ${total.toLocaleString("en")} stored`,
     measured: microseconds(median(costs.map(({ many }) => many))),
-    against: `with 10,000 stored: ${microseconds(median(costs.map(({ few }) => few)))}`,
+    against: `with ${slice.toLocaleString("en")} stored: ${microseconds(median(costs.map(({ few }) => few)))}`,
     ratio: median(costs.map(({ few, many }) => many / few)),
   });
 }

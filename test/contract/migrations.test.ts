@@ -1,10 +1,11 @@
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
-import { sqliteDialect } from "../../src/store/dialect.ts";
+import { postgresDialect, sqliteDialect } from "../../src/store/dialect.ts";
+import { initial } from "../../src/store/migrations/0001-initial.ts";
 import { migrationSql, schemaVersion } from "../../src/store/migrate.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
-import { delivery, secret } from "../support/delivery.ts";
+import { delivery, secret, sha256 } from "../support/delivery.ts";
 import { openMirror, recordingLogger, temporaryFile } from "../support/mirror.ts";
 import { startChild } from "../support/process.ts";
 
@@ -108,9 +109,20 @@ describe("migrations", () => {
       database.close();
       const opening = openMirror({ store: sqlite(file), migrate });
       await expect(opening).rejects.toMatchObject({ code: "schema-version" });
-      await expect(opening).rejects.toThrow(/0001-older.*Make the database anew/);
+      await expect(opening).rejects.toThrow(/0001-older.*Delete the database/);
     },
   );
+
+  it("get another name when they change", () => {
+    const sql = [sqliteDialect, postgresDialect].map(({ types }) =>
+      initial.statements(types, "", "").join("\n"),
+    );
+    expect([initial.name, ...sql.map(sha256)]).toEqual([
+      "0001-initial-id-hashes",
+      "7e4bdd6685e870f7cade04d6203949a6120c85acaa4d47fb5576af897cd53589",
+      "933fc3a2dcb03ce793390deb9fa66f554f0d9dd0d05fd34fef1dd66c5dbcc952",
+    ]);
+  });
 
   it("of two prefixes live in one file beside the host's own tables", async () => {
     const file = temporaryFile();

@@ -376,6 +376,38 @@ export function describeStore(contract: StoreContract): void {
       });
     });
 
+    describe("upsert of deliveries", () => {
+      it("inserts, or replaces the whole row of its id, of two the last", async () => {
+        await insert("deliveries", [deliveryRow("wh-1", { payloadId: "e-1", reason: "not-json" })]);
+        await store.transaction((tx) =>
+          tx.upsert("deliveries", [
+            deliveryRow("wh-1", { payloadId: "e-2", attempts: 2 }),
+            deliveryRow("wh-2", { contentKey: sha256("first") }),
+            deliveryRow("wh-2", { contentKey: sha256("last"), attempts: 3 }),
+          ]),
+        );
+        const rows = await store.read((reader) => reader.find("deliveries", { orderBy: ["id"] }));
+        expect(rows).toMatchObject([
+          { id: "wh-1", payloadId: "e-2", attempts: 2, reason: null },
+          { id: "wh-2", contentKey: sha256("last"), attempts: 3 },
+        ]);
+        expect(await insert("deliveries", [deliveryRow("wh-3", { payloadId: "e-1" })])).toEqual([true]);
+        expect(await insert("deliveries", [deliveryRow("wh-4", { payloadId: "e-2" })])).toEqual([false]);
+      });
+
+      it("of another's content or payload id rejects, and changes nothing", async () => {
+        const first = deliveryRow("wh-1", { payloadId: "e-1" });
+        await insert("deliveries", [first, deliveryRow("wh-2")]);
+        for (const row of [
+          deliveryRow("wh-3", { contentKey: first.contentKey }),
+          deliveryRow("wh-3", { payloadId: "e-1" }),
+          deliveryRow("wh-2", { payloadId: "e-1" }),
+        ])
+          await expect(store.transaction((tx) => tx.upsert("deliveries", [row]))).rejects.toThrow();
+        expect((await all("deliveries")).map(({ id }) => id).sort()).toEqual(["wh-1", "wh-2"]);
+      });
+    });
+
     it("update sets the given fields of the one row, and no others", async () => {
       await insert("deliveries", [deliveryRow("wh-1", { secretId: "s" }), deliveryRow("wh-2")]);
       await store.transaction((tx) =>

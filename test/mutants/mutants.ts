@@ -11,8 +11,8 @@ export interface Mutant {
 const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
-const idTables = { file: "src/store/migrations/0001-initial.ts", tests: ["store/sqlite-ids"] };
-const settling = { file: "src/store/sqlite-ids.ts", tests: ["store/sqlite-ids"] };
+const idHashes = { file: "src/store/migrations/0001-initial.ts", tests: ["store/sqlite-ids"] };
+const slices = { file: "src/store/sqlite-ids.ts", tests: ["store/sqlite-ids"] };
 const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
@@ -188,39 +188,45 @@ export const mutants: readonly Mutant[] = [
     tests: ["receiver/receive"],
   },
   {
-    ...idTables,
+    ...idHashes,
     name: "payload ids not entered",
     find: '${enter("id")};\\n  ${enter("payload_id")}',
     replace: '${enter("id")}',
   },
   {
-    ...idTables,
+    ...idHashes,
     name: "equal hashes taken for equal ids",
-    find: " where other.${column} = new.${column}${by}",
-    replace: " where true${by}",
+    find: "other.${column} = new.${column} and other.seq in",
+    replace: "other.seq in",
   },
   {
-    ...idTables,
+    ...idHashes,
     name: "an id changed to a taken one",
     find: 'when ${isTaken("id", byOther)} or',
     replace: "when",
   },
   {
-    ...settling,
-    name: "settled ids lost",
+    ...slices,
+    name: "ids lost on their way into the large table",
     find: "select hash, seq ${inSlice} order by",
     replace: "select hash, seq ${inSlice} and seq < 0 order by",
   },
   {
-    ...settling,
-    name: "ids never settled",
+    ...slices,
+    name: "ids never moved into the large table",
     find: "if (first === undefined) return;",
-    replace: "if (first === undefined || ids.length > 0) return;",
+    replace: "if (first === undefined || entered.length > 0) return;",
   },
   {
-    ...settling,
+    ...slices,
     name: "deliveries searched for an id one by one",
-    find: 'table === "deliveries" && (field',
-    replace: 'table !== "deliveries" && (field',
+    find: 'table === "deliveries" && isIdField(field)',
+    replace: 'table !== "deliveries" && isIdField(field)',
+  },
+  {
+    ...slices,
+    name: "every commit moves all ids",
+    find: "Math.min(entered.length, recentTypical)",
+    replace: "recentTypical",
   },
 ];

@@ -7,10 +7,11 @@
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-ids-by-hash",
+  name: "0001-initial-id-hashes",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
-    const { serial, text, integer, boolean, json, bytes, uniqueId } = types;
+    const { serial, text, integer, boolean, json, bytes, idsUniqueBy } = types;
+    const unique = idsUniqueBy === "index" ? " unique" : "";
     const table = (name: string, lines: string[]): string =>
       `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
     const index = (name: string, on: string, rest = ""): string =>
@@ -18,9 +19,9 @@ export const initial = {
     return [
       table("deliveries", [
         `seq ${serial}`,
-        `id ${text} not null${uniqueId}`,
+        `id ${text} not null${unique}`,
         `webhook_id ${text} not null`,
-        `payload_id ${text}${uniqueId}`,
+        `payload_id ${text}${unique}`,
         `digest ${bytes} not null`,
         `content_key ${bytes} not null unique`,
         `event ${text}`,
@@ -40,7 +41,7 @@ export const initial = {
       ]),
       index("deliveries_by_contract", "deliveries (contract_id)"),
       index("deliveries_by_outcome", "deliveries (outcome)"),
-      ...(uniqueId === "" ? idsApart(prefix) : []),
+      ...(idsUniqueBy === "triggers" ? idHashes(prefix) : []),
 
       table("snapshots", [
         `seq ${serial}`,
@@ -207,40 +208,39 @@ export const initial = {
 };
 
 /**
- * Keeps `id` and `payload_id` unique on SQLite. Ids are random and known for ever: a unique index on each of the columns
- * would have every delivery read and write two pages of its own, the more often not in memory the more are stored. So hashes
- * of the ids are kept, in a small table, from which a slice in the order of the hashes goes into a large one with each
- * commit. Equal hashes of different ids are told apart by the deliveries' own columns.
+ * The tables, the view and the triggers of `store/sqlite-ids.ts`. A delivery that is removed, or gets another id, leaves its
+ * hash behind, which is harmless: ids are compared in the rows themselves. A hash may be entered again, for both ids of a
+ * delivery may be one, and SQLite gives the `seq` of a removed row to another.
  */
-function idsApart(prefix: string): string[] {
+function idHashes(prefix: string): string[] {
   const deliveries = `${prefix}deliveries`;
-  const table = (name: string): string =>
-    `create table ${prefix}${name} (hash integer not null, seq integer not null, primary key (hash, seq)) without rowid`;
+  const hashes = `${prefix}delivery_id_hashes`;
+  const columns = "(hash integer not null, seq integer not null, primary key (hash, seq)) without rowid";
   const trigger = (name: string, when: string, body: string): string =>
     `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
-  const known = (id: string): string =>
-    `select seq from ${prefix}delivery_ids_new where hash = escrow_id_hash(${id}) union all select seq from ${prefix}delivery_ids where hash = escrow_id_hash(${id})`;
   const isTaken = (column: string, by = ""): string =>
-    `exists (select 1 from (${known(`new.${column}`)}) as known join ${deliveries} as other on other.seq = known.seq where other.${column} = new.${column}${by})`;
+    `exists (select 1 from ${deliveries} as other where other.${column} = new.${column} and other.seq in (select seq from ${hashes} where hash = escrow_id_hash(new.${column}))${by})`;
   const byOther = " and other.seq <> new.seq";
   const enter = (column: string): string =>
-    `insert or ignore into ${prefix}delivery_ids_new select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
+    `insert or ignore into ${hashes}_recent select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
   const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;
   return [
-    table("delivery_ids_new"),
-    table("delivery_ids"),
+    `create table ${hashes}_recent ${columns}`,
+    `create table ${hashes}_main ${columns}`,
+    `create view ${hashes} as select hash, seq from ${hashes}_recent union all select hash, seq from ${hashes}_main`,
+    // As our inserts' own `on conflict do nothing` would have it: a trigger can't see what an insert says.
     trigger(
-      "taken",
+      "insert_unique",
       `before insert on ${deliveries} when ${isTaken("id")} or ${isTaken("payload_id")}`,
       "select raise(ignore)",
     ),
-    trigger("entered", `after insert on ${deliveries}`, enterBoth),
+    trigger("insert_hash", `after insert on ${deliveries}`, enterBoth),
     trigger(
-      "retaken",
+      "update_unique",
       `before update of id, payload_id on ${deliveries} when ${isTaken("id", byOther)} or ${isTaken("payload_id", byOther)}`,
-      "select raise(abort, 'UNIQUE constraint failed: the id of another delivery')",
+      `select raise(abort, 'UNIQUE constraint failed: ${deliveries}.id or ${deliveries}.payload_id')`,
     ),
-    trigger("reentered", `after update of id, payload_id on ${deliveries}`, enterBoth),
+    trigger("update_hash", `after update of id, payload_id on ${deliveries}`, enterBoth),
   ];
 }
 
@@ -251,5 +251,5 @@ interface Types {
   readonly boolean: string;
   readonly json: string;
   readonly bytes: string;
-  readonly uniqueId: string;
+  readonly idsUniqueBy: "index" | "triggers";
 }
