@@ -196,8 +196,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...idHashes,
     name: "equal hashes taken for equal ids",
-    find: "other.${column} = new.${column} and other.seq in",
-    replace: "other.seq in",
+    find: " and other.${column} = new.${column}${by}",
+    replace: "${by}",
   },
   {
     ...idHashes,

@@ -7,7 +7,7 @@
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-id-hashes",
+  name: "0001-initial-by-id-hash",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes, idsUniqueBy } = types;
@@ -219,7 +219,7 @@ function idHashes(prefix: string): string[] {
   const trigger = (name: string, when: string, body: string): string =>
     `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
   const isTaken = (column: string, by = ""): string =>
-    `exists (select 1 from ${deliveries} as other where other.${column} = new.${column} and other.seq in (select seq from ${hashes} where hash = escrow_id_hash(new.${column}))${by})`;
+    `exists (select 1 from ${hashes} as known cross join ${deliveries} as other on other.seq = known.seq where known.hash = escrow_id_hash(new.${column}) and other.${column} = new.${column}${by})`;
   const byOther = " and other.seq <> new.seq";
   const enter = (column: string): string =>
     `insert or ignore into ${hashes}_recent select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
