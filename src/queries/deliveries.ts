@@ -24,11 +24,7 @@ export interface DeliveryFilter extends PageRequest {
 export function createDeliveryQueries(store: Store): DeliveryQueries {
   return {
     get: async (webhookId) => {
-      const row = await store.read(
-        async (reader) =>
-          (await findOne(reader, [{ field: "id", op: "=", value: webhookId }])) ??
-          (await findOne(reader, [...setAside, { field: "webhookId", op: "=", value: webhookId }])),
-      );
+      const row = await store.read((reader) => findOne(reader, webhookId));
       return row && toDelivery(store, row);
     },
 
@@ -92,17 +88,19 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
 const heavyFields = ["body", "headers", "facts"] as const;
 
 /**
- * A webhook id that an applied delivery bears is some row's id, and found by that. What is left was set aside: the index
- * on outcomes finds it.
+ * A webhook id that an applied delivery bears is some row's id. One that only deliveries bear which were set aside stands for
+ * the first of them; the index on outcomes finds these.
  */
-const setAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
-
-function findOne(
-  reader: StoreReader,
-  where: readonly Condition<DeliveryRow>[],
-): Promise<DeliveryRow | undefined> {
-  return reader.find("deliveries", { where, limit: 1, without: heavyFields }).then(([row]) => row);
+async function findOne(reader: StoreReader, webhookId: string): Promise<DeliveryRow | undefined> {
+  const byId = [{ field: "id", op: "=", value: webhookId }] as const;
+  const [row] = await reader.find("deliveries", { where: byId, without: heavyFields });
+  if (row !== undefined) return row;
+  const where = [...isSetAside, { field: "webhookId", op: "=", value: webhookId }] as const;
+  const rows = await reader.find("deliveries", { where, without: heavyFields });
+  return rows.toSorted((a, b) => a.seq - b.seq)[0];
 }
+
+const isSetAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
 
 function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   const where: Condition<DeliveryRow>[] = [];

@@ -7,7 +7,7 @@
  */
 import { sql } from "kysely";
 import type { Batches } from "./batches.ts";
-import { encodeRow } from "./codec.ts";
+import { columnOf, encodeRow } from "./codec.ts";
 import type { TablePlace } from "./dialect.ts";
 import type { RowSession, Session } from "./session.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
@@ -52,13 +52,19 @@ function finalized(lane: number): number {
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** A delivery that is asked for by one of its ids is among the rows that bear the id's hash. */
+/**
+ * A delivery that is asked for by one of its ids is the one that bears it among those of the id's hash. Rows are asked for by an
+ * equation with their `seq` each time, so that SQLite has no choice: by the statistics of a young file (`analyze`,
+ * `pragma optimize`) it would go through all deliveries, and go on so when they are many.
+ */
 export function byIdHash({ prefix }: TablePlace): IndexedCondition {
-  const hashes = sql.table(`${prefix}delivery_id_hashes`);
-  return (table, field, id) =>
-    table === "deliveries" && isIdField(field)
-      ? sql<boolean>`seq in (select seq from ${hashes} where hash = ${sql.raw(idHashFunction)}(${id}))`
-      : undefined;
+  const [deliveries, hashes] = ["deliveries", "delivery_id_hashes"].map((name) => sql.table(prefix + name));
+  return (table, field, id) => {
+    if (table !== "deliveries" || !isIdField(field)) return undefined;
+    const itsId = sql`select ${sql.ref(columnOf(table, field).name)} from ${deliveries} as other where other.seq = known.seq`;
+    const hash = sql`${sql.raw(idHashFunction)}(${id})`;
+    return sql<boolean>`seq = (select known.seq from ${hashes} as known where known.hash = ${hash} and (${itsId}) = ${id})`;
+  };
 }
 
 function isIdField(field: string): boolean {

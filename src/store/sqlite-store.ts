@@ -78,6 +78,7 @@ async function buildStore(
   busyTimeoutMs: number,
 ): Promise<Store> {
   const writer = await whenFree(() => open(false), busyTimeoutMs);
+  if (open.lent === true) refuseDistrust(writer);
   await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
@@ -109,6 +110,15 @@ async function buildStore(
   });
 }
 
+/** Of a handle that is not ours that is for its owner to decide. */
+function refuseDistrust(lent: SqliteHandle): void {
+  if (lent.pragma("trusted_schema", { simple: true }) !== 0) return;
+  throw new EscrowMirrorError(
+    "invalid-configuration",
+    "sqlite({ database }): the handle has pragma trusted_schema = off, and our triggers call a function of ours, which it forbids: leave it on, or pass a path",
+  );
+}
+
 /** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */
 function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
@@ -117,6 +127,8 @@ function configure(handle: SqliteHandle): void {
   // Every batch writes to pages all over the table of recent id hashes: with a longer WAL (16 MiB) a page that many
   // batches wrote to goes to the database once.
   handle.pragma("wal_autocheckpoint = 4096");
+  // Our triggers call a function of ours.
+  handle.pragma("trusted_schema = on");
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");
 }

@@ -118,8 +118,8 @@ describe("migrations", () => {
       initial.statements(types, "", "").join("\n"),
     );
     expect([initial.name, ...sql.map(sha256)]).toEqual([
-      "0001-initial-by-id-hash",
-      "3f63689997c0bdfe253328308625549b7dad28156085b2a5eff4afe3e0374420",
+      "0001-initial-id-hashes-by-seq",
+      "0af3ab55a5a062b95a898a4cb694cace4dde9f3a682098ebcda11904c59abb53",
       "933fc3a2dcb03ce793390deb9fa66f554f0d9dd0d05fd34fef1dd66c5dbcc952",
     ]);
   });

@@ -196,7 +196,7 @@ export const mutants: readonly Mutant[] = [
   {
     ...idHashes,
     name: "equal hashes taken for equal ids",
-    find: " and other.${column} = new.${column}${by}",
+    find: " and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by}",
     replace: "${by}",
   },
   {
@@ -220,8 +220,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...slices,
     name: "deliveries searched for an id one by one",
-    find: 'table === "deliveries" && isIdField(field)',
-    replace: 'table !== "deliveries" && isIdField(field)',
+    find: "|| !isIdField(field)) return undefined;",
+    replace: "|| isIdField(field)) return undefined;",
   },
   {
     ...slices,

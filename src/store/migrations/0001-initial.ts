@@ -7,7 +7,7 @@
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-by-id-hash",
+  name: "0001-initial-id-hashes-by-seq",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes, idsUniqueBy } = types;
@@ -219,8 +219,8 @@ function idHashes(prefix: string): string[] {
   const trigger = (name: string, when: string, body: string): string =>
     `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
   const isTaken = (column: string, by = ""): string =>
-    `exists (select 1 from ${hashes} as known cross join ${deliveries} as other on other.seq = known.seq where known.hash = escrow_id_hash(new.${column}) and other.${column} = new.${column}${by})`;
-  const byOther = " and other.seq <> new.seq";
+    `exists (select 1 from ${hashes} as known where known.hash = escrow_id_hash(new.${column}) and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by})`;
+  const byOther = " and known.seq <> new.seq";
   const enter = (column: string): string =>
     `insert or ignore into ${hashes}_recent select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
   const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;

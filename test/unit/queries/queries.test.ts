@@ -401,6 +401,14 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
   });
 
   describe("deliveries", () => {
+    it("that were all set aside under one webhook id are found as the first of them", async () => {
+      const mirror = await open();
+      for (const body of ["not json", "nor this"]) await mirror.receive(signed(body, { webhookId: "wh-1" }));
+      const [last, first] = (await mirror.quarantine.list()).items;
+      expect(first?.id).not.toBe(last?.id);
+      expect((await mirror.deliveries.get("wh-1"))?.id).toBe(first?.id);
+    });
+
     it("are found by webhook id, or by the row id of one that is set aside", async () => {
       const mirror = await open();
       await mirror.receive(delivery("contract.created", { id: "e-1", seconds: 0 }, { webhookId: "wh-1" }));

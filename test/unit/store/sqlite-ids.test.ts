@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import Database from "better-sqlite3";
 import { assert, property, string } from "fast-check";
+import { Kysely, SqliteDialect } from "kysely";
 import { describe, expect, it } from "vitest";
 import { sqliteDialect } from "../../../src/store/dialect.ts";
 import { initial } from "../../../src/store/migrations/0001-initial.ts";
 import { createSqliteSession } from "../../../src/store/sqlite-handle.ts";
-import { defineIdHash, hashOfId, moveSlice } from "../../../src/store/sqlite-ids.ts";
+import { byIdHash, defineIdHash, hashOfId, moveSlice } from "../../../src/store/sqlite-ids.ts";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { createStatements, type AnyDatabase } from "../../../src/store/statements.ts";
 import { delivery } from "../../support/delivery.ts";
 import { openMirror, temporaryFile } from "../../support/mirror.ts";
 
@@ -161,13 +163,49 @@ describe("ids of deliveries on SQLite", () => {
     await mirror.quarantine.release(aside!.id);
     expect(await mirror.deliveries.get("wh-9")).toBeUndefined();
     const byAnId = [...asked].filter((sql) => /"(id|payload_id|webhook_id)" = \?/.test(sql));
-    const steps = byAnId.flatMap((sql) => {
-      const values = Array.from({ length: sql.split("?").length - 1 }, () => null);
-      return prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
-    });
     expect(byAnId.length).toBeGreaterThan(5);
-    expect(steps.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN"))).toEqual([]);
+    expect(byAnId.flatMap((sql) => scansOf(lent, sql))).toEqual([]);
   });
+
+  it.each(["analyze", "pragma optimize = 0x10002", "analyze escrow_deliveries"])(
+    "are found so with the statistics of a young file: %s",
+    async (takeStatistics) => {
+      for (const count of [1, 2, 5, 20, 60]) {
+        const lent = new Database(":memory:");
+        const mirror = await openMirror({ store: sqlite({ database: lent }) });
+        for (let n = 0; n < count; n++)
+          await mirror.receive(
+            delivery("contract.created", { id: `wh-${n}`, contractId: `C-${n}` }, { webhookId: `wh-${n}` }),
+          );
+        lent.exec(takeStatistics);
+        const statements = createStatements(compiler, place, byIdHash(place));
+        for (const field of ["id", "payloadId"] as const)
+          for (const { sql } of [
+            statements.lookup("deliveries", field, []),
+            statements.update("deliveries", field, ["attempts"]),
+            statements.find("deliveries", { where: [{ field, op: "=", value: "wh-1" }] }),
+          ])
+            expect(scansOf(lent, sql)).toEqual([]);
+        const triggers = lent.prepare("select sql from sqlite_master where type = 'trigger'").pluck().all();
+        const conditions = triggers.flatMap((sql) => /\bwhen (.*)$/m.exec(String(sql))?.[1] ?? []);
+        expect(conditions).toHaveLength(2);
+        for (const condition of conditions)
+          expect(scansOf(lent, `select ${condition.replaceAll(/\bnew\.\w+/g, "?")}`)).toEqual([]);
+      }
+    },
+  );
+});
+
+/** The steps of the plan that go through all rows of a table. */
+function scansOf(database: Database.Database, sql: string): string[] {
+  const values = Array.from({ length: sql.split("?").length - 1 }, () => null);
+  const steps = database.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
+  return steps.map(({ detail }) => detail).filter((detail) => /^SCAN (?!CONSTANT ROW)/.test(detail));
+}
+
+const place = { schema: "", prefix: "escrow_" };
+const compiler = new Kysely<AnyDatabase>({
+  dialect: new SqliteDialect({ database: new Database(":memory:") }),
 });
 
 async function withTwo() {

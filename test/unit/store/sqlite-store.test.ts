@@ -39,6 +39,14 @@ describe("sqlite()", () => {
     lent.close();
   });
 
+  it("refuses a lent handle that forbids the triggers' function", async () => {
+    const lent = new Database(":memory:");
+    lent.pragma("trusted_schema = off");
+    const opening = openMirror({ store: sqlite({ database: lent }) });
+    await expect(opening).rejects.toMatchObject({ code: "invalid-configuration" });
+    await expect(opening).rejects.toThrow("trusted_schema");
+  });
+
   it("answers 503 while the owner of a lent handle is inside a transaction of its own", async () => {
     const lent = new Database(":memory:");
     const mirror = await openMirror({ store: sqlite({ database: lent }) });
