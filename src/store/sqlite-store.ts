@@ -48,8 +48,10 @@ function parseTarget(target: SqliteTarget) {
 }
 
 const somePath = z.string().regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests');
-const isHandle = (value: unknown): boolean =>
-  typeof (value as Partial<SqliteHandle> | null)?.prepare === "function";
+const isHandle = (value: unknown): boolean => {
+  const { prepare, function: define } = (value ?? {}) as Partial<SqliteHandle>;
+  return typeof prepare === "function" && typeof define === "function";
+};
 
 const schema = z
   .strictObject({
