@@ -27,8 +27,8 @@ const hashSpace = 2 ** 47;
 
 /**
  * A number for an id, spread evenly, the same for ever: databases hold it. Two multiply-xor lanes over the UTF-16 units,
- * one FNV-1a, the other with MurmurHash2's multiplier, each finished by MurmurHash3's 32-bit finalizer. Nobody gains by making hashes
- * equal: only a new signed body enters an id, and each id of the same hash costs a look at one row more.
+ * one FNV-1a, the other with MurmurHash2's multiplier, each finished by MurmurHash3's 32-bit finalizer. Nobody gains by
+ * making hashes equal: only a new signed body enters an id, and each id of the same hash costs a look at one row more.
  */
 export function hashOfId(id: string): number {
   let high = fnvOffset;
@@ -53,8 +53,8 @@ function finalized(lane: number): number {
 }
 
 /**
- * A delivery that is asked for by one of its ids is the one that bears it among those of the id's hash. Rows are asked for by an
- * equation with their `seq` each time, so that SQLite has no choice: by the statistics of a young file (`analyze`,
+ * A delivery that is asked for by one of its ids is the one that bears it among those of the id's hash. Rows are asked for
+ * by an equation with their `seq` each time, so that SQLite has no choice: by the statistics of a young file (`analyze`,
  * `pragma optimize`) it would go through all deliveries, and go on so when they are many.
  */
 export function byIdHash({ prefix }: TablePlace): IndexedCondition {
@@ -128,9 +128,9 @@ function idsOf({ id, payloadId }: DeliveryRow): string[] {
 const recentTypical = 32_768;
 
 /**
- * Moves one slice into the large table. `n` new ids move `n / 32,768` of the hash space, so that the small table neither grows
- * nor runs empty. The slice is the one that the first new id falls into: over time all get their turn. (Ids that a release
- * gives to a delivery go over with the slices of later ones.)
+ * Moves one slice into the large table. `n` new ids move `n / 32,768` of the hash space, so that the small table neither
+ * grows nor runs empty. The slice is the one that the first new id falls into: over time all get their turn. (Ids that a
+ * release gives to a delivery go over with the slices of later ones.)
  */
 export async function moveSlice(
   session: Session,

@@ -29,6 +29,7 @@ const installs = [
 ] as const;
 
 const scratch = mkdtempSync(join(tmpdir(), "escrow-mirror-package-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 if (!flags.has("--no-build")) await step("builds", () => run("npm", ["run", "build", "--", "--silent"]));
 const tarball = await step("packs", pack);
@@ -37,7 +38,6 @@ await step("attw finds nothing", () => run("npx", ["attw", tarball, "--profile",
 await step("loads without any optional peer, and asks for the one that is used", tryWithoutPeers);
 await step("works in ESM, CommonJS and a bundler on this Node", tryLinked);
 if (!flags.has("--quick")) await tryInstalled();
-rmSync(scratch, { recursive: true });
 
 async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
   const result = await work();
