@@ -11,7 +11,7 @@ import { columnOf, encodeRow } from "./codec.ts";
 import type { TablePlace } from "./dialect.ts";
 import type { RowSession, Session } from "./session.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import type { IndexedCondition, Statements } from "./statements.ts";
+import type { Indexing, Statements } from "./statements.ts";
 import type { NewRow } from "./store.ts";
 import type { DeliveryRow, TableName } from "./tables.ts";
 
@@ -54,10 +54,9 @@ function finalized(lane: number): number {
 
 /**
  * A delivery that is asked for by one of its ids is the one that bears it among those of the id's hash. Rows are asked for
- * by an equation with their `seq` each time, so that SQLite has no choice: by the statistics of a young file (`analyze`,
- * `pragma optimize`) it would go through all deliveries, and go on so when they are many.
+ * by an equation with their `seq` each time, so that SQLite has no choice (`sqlite-indexing.ts`).
  */
-export function byIdHash({ prefix }: TablePlace): IndexedCondition {
+export function byIdHash({ prefix }: TablePlace): Indexing["condition"] {
   const [deliveries, hashes] = ["deliveries", "delivery_id_hashes"].map((name) => sql.table(prefix + name));
   return (table, field, id) => {
     if (table !== "deliveries" || !isIdField(field)) return undefined;

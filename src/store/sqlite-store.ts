@@ -10,7 +10,8 @@ import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import { byIdHash, defineIdHash, withIdHashes } from "./sqlite-ids.ts";
+import { defineIdHash, withIdHashes } from "./sqlite-ids.ts";
+import { sqliteIndexing } from "./sqlite-indexing.ts";
 import { kyselyDialectOn } from "./sqlite-kysely.ts";
 import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
@@ -101,7 +102,7 @@ async function buildStore(
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
   const where = { schema: "", prefix };
-  const statements = createStatements(kysely, where, byIdHash(where));
+  const statements = createStatements(kysely, where, sqliteIndexing(where));
   return createKyselyStore({
     engine,
     dialect: sqliteDialect,

@@ -19,26 +19,25 @@ export interface RowStatement {
 /** Any tables: the statements are made from the table shapes, not from types. */
 export type AnyDatabase = Record<string, Record<string, unknown>>;
 
-/** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
-export type IndexedCondition = (
-  table: TableName,
-  field: string,
-  value: unknown,
-) => Expression<SqlBool> | undefined;
+/** How statements are bound to indexes, where a database would not always find the right one by itself. */
+export interface Indexing {
+  /** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
+  condition(table: TableName, field: string, value: unknown): Expression<SqlBool> | undefined;
+  /** What a look-up by this field says after the table's name. */
+  hint(table: TableName, field: string): string;
+}
+
+const unbound: Indexing = { condition: () => undefined, hint: () => "" };
 
 /**
  * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
  * statement, at the driver's own speed.
  */
-export function createStatements(
-  kysely: Kysely<AnyDatabase>,
-  place: TablePlace,
-  indexed: IndexedCondition = () => undefined,
-) {
+export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace, indexing = unbound) {
   const kept = keepOnce();
   const named = namesIn(place);
   const toEqual = (table: TableName, field: string, value: unknown): Where => {
-    const also = indexed(table, field, value);
+    const also = indexing.condition(table, field, value);
     const { name } = columnOf(table, field);
     return (eb) => (also === undefined ? eb(name, "=", value) : eb.and([eb(name, "=", value), also]));
   };
@@ -86,15 +85,11 @@ export function createStatements(
       ),
 
     lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
-      kept(`lookup ${table} ${field} ${without.join()}`, () =>
-        rowStatement(
-          table,
-          kysely
-            .selectFrom(named(table))
-            .select(names(table, without))
-            .where(toEqual(table, field, field)),
-        ),
-      ),
+      kept(`lookup ${table} ${field} ${without.join()}`, () => {
+        const rows = kysely.selectFrom(named(table)).select(names(table, without));
+        const { sql, columns } = rowStatement(table, rows.where(toEqual(table, field, field)));
+        return { sql: sql.replace(" where ", `${indexing.hint(table, field)} where `), columns };
+      }),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));

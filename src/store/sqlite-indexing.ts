@@ -1,0 +1,35 @@
+import type { TablePlace } from "./dialect.ts";
+import { byIdHash } from "./sqlite-ids.ts";
+import type { Indexing } from "./statements.ts";
+import type { TableName } from "./tables.ts";
+
+/**
+ * Which index a statement goes by is written down: by the statistics of a young file (`analyze`, `pragma optimize`, run by
+ * whom ever the file is shared with) SQLite would go through whole tables, and go on so when they are large.
+ */
+export function sqliteIndexing(place: TablePlace): Indexing {
+  return {
+    condition: byIdHash(place),
+    hint: (table, field) => {
+      const index = indexOf(place.prefix, table, field);
+      return index === undefined ? "" : ` indexed by "${index}"`;
+    },
+  };
+}
+
+/** The indexes of which a value has many rows; of a unique one SQLite knows by itself that it is the best. */
+function indexOf(prefix: string, table: TableName, field: string): string | undefined {
+  if (table === "deliveries" && field === "contractId") return `${prefix}deliveries_by_contract`;
+  if (table === "refunds" && field === "refundId") return `${prefix}refunds_by_id`;
+  if (field === "contractId" && ofContract.has(table)) return `sqlite_autoindex_${prefix}${table}_1`;
+  return undefined;
+}
+
+/** Their keys, which are their first constraints, begin with the contract's id. */
+const ofContract: ReadonlySet<TableName> = new Set([
+  "snapshots",
+  "milestones",
+  "refunds",
+  "payments",
+  "disputes",
+]);
