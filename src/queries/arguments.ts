@@ -4,11 +4,16 @@ import { canonicalId } from "../shared/ids.ts";
 import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
 import type { PageRequest } from "./page.ts";
 
-/** An id as it is stored: a GUID in any case or braces is one id. */
+/** An id as it is stored: a GUID in any case or braces is one id. @throws EscrowMirrorError `invalid-argument` */
 export function idOf(id: string): string {
+  checkText(id);
+  return canonicalId(id) ?? id;
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function checkText(id: string): void {
   if (typeof id !== "string")
     throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
-  return canonicalId(id) ?? id;
 }
 
 /** One of our own times as it is stored. @throws EscrowMirrorError `invalid-argument` */

@@ -2,12 +2,12 @@ import type { AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
-import { checkFilter, idOf, timeOf } from "./arguments.ts";
+import { checkFilter, checkText, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
 export interface DeliveryQueries {
-  /** By webhook id, or by the row id of one that is set aside. */
+  /** By webhook id, or by the row id of one that is set aside. @throws EscrowMirrorError `invalid-argument` */
   get(webhookId: string): Promise<MirroredDelivery | undefined>;
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
@@ -24,6 +24,7 @@ export interface DeliveryFilter extends PageRequest {
 export function createDeliveryQueries(store: Store): DeliveryQueries {
   return {
     get: async (webhookId) => {
+      checkText(webhookId);
       const row = await store.read((reader) => findOne(reader, webhookId));
       return row && toDelivery(store, row);
     },

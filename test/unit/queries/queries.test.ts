@@ -401,6 +401,12 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
   });
 
   describe("deliveries", () => {
+    it("are not asked for by what is no text", async () => {
+      const mirror = await open();
+      for (const id of [undefined, null, 5])
+        await expect(mirror.deliveries.get(id as never)).rejects.toMatchObject({ code: "invalid-argument" });
+    });
+
     it("that were all set aside under one webhook id are found as the first of them", async () => {
       const mirror = await open();
       for (const body of ["not json", "nor this"]) await mirror.receive(signed(body, { webhookId: "wh-1" }));
