@@ -39,7 +39,7 @@ export function createContractQueries(store: Store): ContractQueries {
       }),
 
     list: async (filter = {}) => {
-      checkFilter(filter, contractFilters);
+      checkFilter(filter, { status: true, ...textFilters, changedSince: true });
       const where = toConditions(filter);
       return store.read(async (reader) => {
         const page = await findPage(reader, "contracts", { where, by: ["contractId"] }, filter);
@@ -62,19 +62,17 @@ export function createContractQueries(store: Store): ContractQueries {
   };
 }
 
-const contractFilters = {
-  status: true,
+const textFilters = {
   reference: true,
   metadata1: true,
   metadata2: true,
   metadata3: true,
   metadata4: true,
-  changedSince: true,
 } as const;
 
 function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
   const where: Condition<ContractRow>[] = [];
-  for (const field of ["reference", "metadata1", "metadata2", "metadata3", "metadata4"] as const) {
+  for (const field of Object.keys(textFilters) as (keyof typeof textFilters)[]) {
     const value = filter[field];
     if (value !== undefined) where.push({ field, op: "=", value });
   }

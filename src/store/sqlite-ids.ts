@@ -7,11 +7,11 @@
  */
 import { sql } from "kysely";
 import type { Batches } from "./batches.ts";
-import { columnOf, encodeRow } from "./codec.ts";
+import { columnOf } from "./codec.ts";
 import type { TablePlace } from "./dialect.ts";
-import type { RowSession, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import type { Indexing, Statements } from "./statements.ts";
+import type { Indexing } from "./statements.ts";
 import type { NewRow } from "./store.ts";
 import type { DeliveryRow, TableName } from "./tables.ts";
 
@@ -71,27 +71,18 @@ function isIdField(field: string): boolean {
 }
 
 /** Batches that bear in mind how deliveries are kept apart. */
-export function withIdHashes(
-  rows: Batches,
-  session: RowSession,
-  statements: Statements,
-  place: TablePlace,
-): Batches {
+export function withIdHashes(rows: Batches, session: Session, place: TablePlace): Batches {
   /** A savepoint that is rolled back leaves its ids here: only the width of a slice rests on them. */
   const entered: string[] = [];
 
   /** SQL's `on conflict (id)` needs an index on the column. One by one, so that of two rows with one id the last stays. */
   async function replace(delivery: NewRow<"deliveries">): Promise<void> {
-    const { sql: update, columns } = statements.update(
-      "deliveries",
-      "id",
-      Object.keys(delivery).filter(isNotId),
-    );
-    const [changed] = await session.runEach(update, [encodeRow(columns, delivery)]);
-    if (changed === 1) return;
     const [wentIn] = await batches.insert("deliveries", [delivery]);
-    if (wentIn !== true)
+    if (wentIn === true) return;
+    const [known] = await rows.lookup("deliveries", "id", [delivery.id], ["body", "headers", "facts"]);
+    if (known === undefined)
       throw new Error(`another delivery has the content or the payload id of ${delivery.id}`);
+    await rows.updateEach("deliveries", "id", [delivery]);
   }
 
   const batches: Batches = {
@@ -99,9 +90,13 @@ export function withIdHashes(
 
     async insert(table, added) {
       const wentIn = await rows.insert(table, added);
-      if (table === "deliveries")
-        for (const [index, row] of added.entries())
-          if (wentIn[index] === true) entered.push(...idsOf(row as unknown as DeliveryRow));
+      if (table !== "deliveries") return wentIn;
+      for (const [index, row] of added.entries()) {
+        const { id, payloadId } = row as unknown as DeliveryRow;
+        if (wentIn[index] !== true) continue;
+        entered.push(id);
+        if (payloadId !== null) entered.push(payloadId);
+      }
       return wentIn;
     },
 
@@ -113,14 +108,6 @@ export function withIdHashes(
     finish: () => moveSlice(session, place, entered),
   };
   return batches;
-}
-
-function isNotId(field: string): boolean {
-  return field !== "id";
-}
-
-function idsOf({ id, payloadId }: DeliveryRow): string[] {
-  return payloadId === null ? [id] : [id, payloadId];
 }
 
 /** Where the small table comes to rest: some 150 pages, which stay in memory. */

@@ -5,7 +5,7 @@ import type { TableName } from "./tables.ts";
 
 /**
  * Which index a statement goes by is written down: by the statistics of a young file (`analyze`, `pragma optimize`, run by
- * whom ever the file is shared with) SQLite would go through whole tables, and go on so when they are large.
+ * whoever shares the file) SQLite would go through whole tables, and go on so when they are large.
  */
 export function sqliteIndexing(place: TablePlace): Indexing {
   return {

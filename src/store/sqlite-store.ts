@@ -109,7 +109,7 @@ async function buildStore(
     place: where,
     statements,
     db,
-    batches: (session) => withIdHashes(createRowBatches(session, statements), session, statements, where),
+    batches: (session) => withIdHashes(createRowBatches(session, statements), session, where),
   });
 }
 
