@@ -110,11 +110,11 @@ export function withIdHashes(rows: Batches, session: Session, place: TablePlace)
   return batches;
 }
 
-/** Where the small table comes to rest: some 150 pages, which stay in memory. */
-const recentTypical = 32_768;
+/** Where the small table comes to rest: some 300 pages, which stay in memory. */
+const recentTypical = 65_536;
 
 /**
- * Moves one slice into the large table. `n` new ids move `n / 32,768` of the hash space, so that the small table neither
+ * Moves one slice into the large table. `n` new ids move `n / 65,536` of the hash space, so that the small table neither
  * grows nor runs empty. The slice is the one that the first new id falls into: over time all get their turn. (Ids that a
  * release gives to a delivery go over with the slices of later ones.)
  */
