@@ -1,9 +1,9 @@
 /**
  * How SQLite keeps the ids of deliveries unique. Ids are random: a unique index on each column would have every delivery
  * read and write a page of its own in each, from the disk once they no longer fit in memory. So hashes are indexed instead
- * of ids, in two tables. Triggers (migration 1) enter each hash in a small one; every commit moves one slice of the hash
- * space into the large one, so that a few neighbouring pages of that are written. A look-up asks both, through a view, and
- * compares the ids of the rows that it finds.
+ * of ids, in three tables, each of which is sixteen times or more the size of the one before it. Triggers (migration 1) enter
+ * each hash in the small one; every commit moves one slice of the hash space on from each into the next, so that it writes
+ * a few neighbouring pages there. A look-up asks all three, through a view, and compares the ids of the rows that it finds.
  */
 import { sql } from "kysely";
 import type { Batches } from "./batches.ts";
@@ -105,31 +105,40 @@ export function withIdHashes(rows: Batches, session: Session, place: TablePlace)
       for (const row of added) await replace(row as unknown as NewRow<"deliveries">);
     },
 
-    finish: () => moveSlice(session, place, entered),
+    finish: () => moveSlices(session, place, entered),
   };
   return batches;
 }
 
-/** Where the small table comes to rest: some 300 pages, which stay in memory. */
-const recentTypical = 65_536;
+/** What moves on from where to where, and how many rows the table that it leaves comes to rest at: 20 and 300 pages. */
+const moves = [
+  { from: "small", to: "middle", typical: 4096 },
+  { from: "middle", to: "large", typical: 65_536 },
+] as const;
 
 /**
- * Moves one slice into the large table. `n` new ids move `n / 65,536` of the hash space, so that the small table neither
- * grows nor runs empty. The slice is the one that the first new id falls into: over time all get their turn. (Ids that a
- * release gives to a delivery go over with the slices of later ones.)
+ * Moves a slice from each table into the next. `n` new ids move `n / typical` of the hash space, so that a table neither
+ * grows nor runs empty. The slices are those that the first new id falls into: over time all get their turn, and the second
+ * lies within the first. (Ids that a release gives to a delivery move on with the slices of later ones.)
  */
-export async function moveSlice(
+export async function moveSlices(
   session: Session,
   { prefix }: TablePlace,
   entered: readonly string[],
 ): Promise<void> {
   const [first] = entered;
   if (first === undefined) return;
-  const width = (hashSpace / recentTypical) * Math.min(entered.length, recentTypical);
-  const from = Math.floor(hashOfId(first) / width) * width;
-  const slice = [from, from + width];
-  const inSlice = `from ${prefix}delivery_id_hashes_recent where hash >= ? and hash < ?`;
-  const main = `${prefix}delivery_id_hashes_main`;
-  await session.run(`insert or ignore into ${main} select hash, seq ${inSlice} order by hash, seq`, slice);
-  await session.run(`delete ${inSlice}`, slice);
+  const hash = hashOfId(first);
+  const hashes = `${prefix}delivery_id_hashes`;
+  for (const { from, to, typical } of moves) {
+    const width = (hashSpace / typical) * Math.min(entered.length, typical);
+    const start = Math.floor(hash / width) * width;
+    const slice = [start, start + width];
+    const inSlice = `from ${hashes}_${from} where hash >= ? and hash < ?`;
+    await session.run(
+      `insert or ignore into ${hashes}_${to} select hash, seq ${inSlice} order by hash, seq`,
+      slice,
+    );
+    await session.run(`delete ${inSlice}`, slice);
+  }
 }

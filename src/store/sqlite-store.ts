@@ -82,6 +82,7 @@ async function buildStore(
 ): Promise<Store> {
   const writer = await whenFree(() => open(false), busyTimeoutMs);
   if (open.lent === true) refuseDistrust(writer);
+  else keepStatementJournalsInMemory(writer);
   await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
   const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
@@ -120,6 +121,14 @@ function refuseDistrust(lent: SqliteHandle): void {
     "invalid-configuration",
     "sqlite({ database }): the handle has pragma trusted_schema = off, and our triggers call a function of ours, which it forbids: leave it on, or pass a path",
   );
+}
+
+/**
+ * What undoes a statement that fails half-way would go to temporary files, hundreds of writes a commit, and a container may
+ * have no place for them. Not on a handle that is not ours: the pragma drops the temporary tables of its owner.
+ */
+function keepStatementJournalsInMemory(own: SqliteHandle): void {
+  own.pragma("temp_store = memory");
 }
 
 /** Durable before acknowledged: a commit is on the disk when it returns (semantics §1.1). */

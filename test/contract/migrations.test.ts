@@ -118,8 +118,8 @@ describe("migrations", () => {
       initial.statements(types, "", "").join("\n"),
     );
     expect([initial.name, ...sql.map(sha256)]).toEqual([
-      "0001-initial-id-hashes-by-seq",
-      "0af3ab55a5a062b95a898a4cb694cace4dde9f3a682098ebcda11904c59abb53",
+      "0001-initial-id-hashes-in-levels",
+      "2c95a3f64c5a9bbe5ba8d43fc020a3c43504f9ee394a9a5dcde7a437b396dc84",
       "933fc3a2dcb03ce793390deb9fa66f554f0d9dd0d05fd34fef1dd66c5dbcc952",
     ]);
   });

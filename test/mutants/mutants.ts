@@ -207,13 +207,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     ...slices,
-    name: "ids lost on their way into the large table",
+    name: "ids lost on their way into the next table",
     find: "select hash, seq ${inSlice} order by",
     replace: "select hash, seq ${inSlice} and seq < 0 order by",
   },
   {
     ...slices,
-    name: "ids never moved into the large table",
+    name: "ids never moved on",
     find: "if (first === undefined) return;",
     replace: "if (first === undefined || entered.length > 0) return;",
   },
@@ -225,8 +225,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     ...slices,
-    name: "every commit moves all ids",
-    find: "Math.min(entered.length, recentTypical)",
-    replace: "recentTypical",
+    name: "every commit moves all ids on",
+    find: "Math.min(entered.length, typical)",
+    replace: "typical",
   },
 ];

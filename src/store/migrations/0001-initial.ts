@@ -7,7 +7,7 @@
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-id-hashes-by-seq",
+  name: "0001-initial-id-hashes-in-levels",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes, idsUniqueBy } = types;
@@ -215,6 +215,7 @@ export const initial = {
 function idHashes(prefix: string): string[] {
   const deliveries = `${prefix}deliveries`;
   const hashes = `${prefix}delivery_id_hashes`;
+  const levels = ["small", "middle", "large"].map((level) => `${hashes}_${level}`);
   const columns = "(hash integer not null, seq integer not null, primary key (hash, seq)) without rowid";
   const trigger = (name: string, when: string, body: string): string =>
     `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
@@ -222,12 +223,11 @@ function idHashes(prefix: string): string[] {
     `exists (select 1 from ${hashes} as known where known.hash = escrow_id_hash(new.${column}) and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by})`;
   const byOther = " and known.seq <> new.seq";
   const enter = (column: string): string =>
-    `insert or ignore into ${hashes}_recent select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
+    `insert or ignore into ${hashes}_small select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
   const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;
   return [
-    `create table ${hashes}_recent ${columns}`,
-    `create table ${hashes}_main ${columns}`,
-    `create view ${hashes} as select hash, seq from ${hashes}_recent union all select hash, seq from ${hashes}_main`,
+    ...levels.map((level) => `create table ${level} ${columns}`),
+    `create view ${hashes} as ${levels.map((level) => `select hash, seq from ${level}`).join(" union all ")}`,
     // As our inserts' own `on conflict do nothing` would have it: a trigger can't see what an insert says.
     trigger(
       "insert_unique",

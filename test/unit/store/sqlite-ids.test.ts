@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sqliteDialect } from "../../../src/store/dialect.ts";
 import { initial } from "../../../src/store/migrations/0001-initial.ts";
 import { createSqliteSession } from "../../../src/store/sqlite-handle.ts";
-import { defineIdHash, hashOfId, moveSlice } from "../../../src/store/sqlite-ids.ts";
+import { defineIdHash, hashOfId, moveSlices } from "../../../src/store/sqlite-ids.ts";
 import { sqliteIndexing } from "../../../src/store/sqlite-indexing.ts";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
 import { createStatements, type AnyDatabase } from "../../../src/store/statements.ts";
@@ -81,7 +81,7 @@ describe("ids of deliveries on SQLite", () => {
     expect(outcomes).toEqual(["applied", "applied", "applied", "applied", "duplicate"]);
   });
 
-  it("are all known, each in one of the two tables, while slices go over from the small into the large one", async () => {
+  it("are all known, each in one of the tables, while slices move on from each into the next", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file) });
     const count = 3000;
@@ -92,12 +92,12 @@ describe("ids of deliveries on SQLite", () => {
       await Promise.all(sent.slice(start, start + 100).map((each) => mirror.receive(each)));
     const beside = new Database(file, { readonly: true });
     const countOf = (sql: string) => beside.prepare(sql).pluck().get() as number;
-    const small = countOf("select count(*) from escrow_delivery_id_hashes_recent");
-    const large = countOf("select count(*) from escrow_delivery_id_hashes_main");
-    expect(large).toBeGreaterThan(0);
-    expect(small + large).toBe(2 * count);
-    const notInteger = "select count(*) from escrow_delivery_id_hashes_main where typeof(hash) <> 'integer'";
-    expect(countOf(notInteger)).toBe(0);
+    const levels = ["small", "middle", "large"].map((level) => `escrow_delivery_id_hashes_${level}`);
+    const counts = levels.map((level) => countOf(`select count(*) from ${level}`));
+    for (const count of counts) expect(count).toBeGreaterThan(0);
+    expect(sum(counts)).toBe(2 * count);
+    for (const level of levels)
+      expect(countOf(`select count(*) from ${level} where typeof(hash) <> 'integer'`)).toBe(0);
     beside.close();
     const again = await Promise.all(sent.map((each) => mirror.receive(each)));
     expect(new Set(again.map(({ outcome }) => outcome))).toEqual(new Set(["duplicate"]));
@@ -105,21 +105,24 @@ describe("ids of deliveries on SQLite", () => {
       expect(await mirror.deliveries.get(`wh-${n}`)).toMatchObject({ payloadId: `e-${n}`, attempts: 2 });
   });
 
-  it("keep the small table near 65,536 rows", async () => {
+  it("keep the small table near 4,096 rows and the middle one near 65,536", async () => {
     const { handle, session } = openTables();
-    const enter = handle.prepare("insert into delivery_id_hashes_recent values (?, ?)");
+    const enter = handle.prepare("insert into delivery_id_hashes_small values (?, ?)");
     let seq = 0;
-    for (let commit = 0; commit < 600; commit++) {
-      const ids = Array.from({ length: 512 }, (_, index) => `wh-${seq + index}`);
+    for (let commit = 0; commit < 2400; commit++) {
+      const ids = Array.from({ length: 128 }, (_, index) => `wh-${seq + index}`);
       for (const id of ids) enter.run(hashOfId(id), ++seq);
-      await moveSlice(session, { schema: "", prefix: "" }, ids);
+      await moveSlices(session, { schema: "", prefix: "" }, ids);
     }
-    const [small = 0, large = 0] = ["delivery_id_hashes_recent", "delivery_id_hashes_main"].map((table) =>
-      Number(handle.prepare(`select count(*) from ${table}`).pluck().get()),
+    const [small = 0, middle = 0, large = 0] = ["small", "middle", "large"].map((level) =>
+      Number(handle.prepare(`select count(*) from delivery_id_hashes_${level}`).pluck().get()),
     );
-    expect(small).toBeGreaterThan(40_000);
-    expect(small).toBeLessThan(100_000);
-    expect(small + large).toBe(seq);
+    console.log(small, middle, large);
+    expect(small).toBeGreaterThan(2500);
+    expect(small).toBeLessThan(6500);
+    expect(middle).toBeGreaterThan(40_000);
+    expect(middle).toBeLessThan(100_000);
+    expect(small + middle + large).toBe(seq);
   });
 
   it("can't be changed to another delivery's", async () => {
@@ -228,6 +231,8 @@ function scansOf(database: Database.Database, sql: string): string[] {
   const steps = database.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[];
   return steps.map(({ detail }) => detail).filter((detail) => /^SCAN (?!CONSTANT ROW)/.test(detail));
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 const place = { schema: "", prefix: "escrow_" };
 const compiler = new Kysely<AnyDatabase>({
