@@ -94,7 +94,7 @@ describe("ids of deliveries on SQLite", () => {
     const countOf = (sql: string) => beside.prepare(sql).pluck().get() as number;
     const levels = ["small", "middle", "large"].map((level) => `escrow_delivery_id_hashes_${level}`);
     const counts = levels.map((level) => countOf(`select count(*) from ${level}`));
-    for (const count of counts) expect(count).toBeGreaterThan(0);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
     expect(sum(counts)).toBe(2 * count);
     for (const level of levels)
       expect(countOf(`select count(*) from ${level} where typeof(hash) <> 'integer'`)).toBe(0);
