@@ -1,7 +1,7 @@
 import type { TablePlace } from "./dialect.ts";
 import { byIdHash } from "./sqlite-ids.ts";
 import type { Indexing } from "./statements.ts";
-import type { TableName } from "./tables.ts";
+import { tables, type TableName } from "./tables.ts";
 
 /**
  * Which index a statement goes by is written down: by the statistics of a young file (`analyze`, `pragma optimize`, run by
@@ -17,19 +17,11 @@ export function sqliteIndexing(place: TablePlace): Indexing {
   };
 }
 
-/** The indexes of which a value has many rows; of a unique one SQLite knows by itself that it is the best. */
+/** The indexes of which a value has many rows, or that are asked for many values at once. */
 function indexOf(prefix: string, table: TableName, field: string): string | undefined {
   if (table === "deliveries" && field === "contractId") return `${prefix}deliveries_by_contract`;
   if (table === "refunds" && field === "refundId") return `${prefix}refunds_by_id`;
-  if (field === "contractId" && ofContract.has(table)) return `sqlite_autoindex_${prefix}${table}_1`;
-  return undefined;
+  // The first constraint of these tables.
+  const isFirst = field === "contentKey" || (field === "contractId" && tables[table].key[0] === field);
+  return isFirst ? `sqlite_autoindex_${prefix}${table}_1` : undefined;
 }
-
-/** Their keys, which are their first constraints, begin with the contract's id. */
-const ofContract: ReadonlySet<TableName> = new Set([
-  "snapshots",
-  "milestones",
-  "refunds",
-  "payments",
-  "disputes",
-]);

@@ -23,7 +23,7 @@ export type AnyDatabase = Record<string, Record<string, unknown>>;
 export interface Indexing {
   /** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
   condition(table: TableName, field: string, value: unknown): Expression<SqlBool> | undefined;
-  /** What a look-up by this field says after the table's name. */
+  /** What a statement that asks for values of this field says after the table's name. */
   hint(table: TableName, field: string): string;
 }
 
@@ -43,6 +43,10 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
   };
   const where = <Row>(table: TableName, condition: Condition<Row>): Where =>
     toWhere(table, condition, toEqual);
+  const hintOf = <Row>(table: TableName, conditions: readonly Condition<Row>[] = []): string => {
+    const hints = conditions.filter(asksForValues).map(({ field }) => indexing.hint(table, field));
+    return hints.find((hint) => hint !== "") ?? "";
+  };
 
   return {
     insert: (table: TableName): RowStatement =>
@@ -88,7 +92,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
       kept(`lookup ${table} ${field} ${without.join()}`, () => {
         const rows = kysely.selectFrom(named(table)).select(names(table, without));
         const { sql, columns } = rowStatement(table, rows.where(toEqual(table, field, field)));
-        return { sql: sql.replace(" where ", `${indexing.hint(table, field)} where `), columns };
+        return { sql: hinted(sql, indexing.hint(table, field)), columns };
       }),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
@@ -96,7 +100,10 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
       for (const condition of query.where ?? []) builder = builder.where(where(table, condition));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
-      return bound(query.limit === undefined ? builder : builder.limit(query.limit));
+      return bound(
+        query.limit === undefined ? builder : builder.limit(query.limit),
+        hintOf(table, query.where),
+      );
     },
 
     countBy: <Name extends TableName>(
@@ -107,7 +114,8 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
       const { name } = columnOf(table, field);
       let builder = kysely.selectFrom(named(table));
       for (const condition of conditions) builder = builder.where(where(table, condition));
-      return bound(builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name));
+      const counted = builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name);
+      return bound(counted, hintOf(table, conditions));
     },
 
     remove: <Name extends TableName>(
@@ -116,7 +124,7 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
     ): BoundStatement => {
       let builder = kysely.deleteFrom(named(table));
       for (const condition of conditions) builder = builder.where(where(table, condition));
-      return bound(builder);
+      return bound(builder, hintOf(table, conditions));
     },
   };
 }
@@ -143,9 +151,18 @@ export function rowStatement(table: TableName, builder: Compilable): RowStatemen
   return { sql, columns: parameters.map((field) => columnOf(table, field as string)) };
 }
 
-function bound(builder: Compilable): BoundStatement {
+function bound(builder: Compilable, hint: string): BoundStatement {
   const { sql, parameters } = builder.compile();
-  return { sql, values: parameters as SqlValue[] };
+  return { sql: hinted(sql, hint), values: parameters as SqlValue[] };
+}
+
+function hinted(sql: string, hint: string): string {
+  return sql.replace(" where ", `${hint} where `);
+}
+
+/** A null among the values is asked for by an `or`, which is more than one index serves. */
+function asksForValues<Row>(condition: Condition<Row>): boolean {
+  return condition.op === "=" || (condition.op === "in" && !condition.value.includes(null));
 }
 
 type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>;

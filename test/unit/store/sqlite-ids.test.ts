@@ -9,6 +9,8 @@ import { defineIdHash, hashOfId, moveSlices } from "../../../src/store/sqlite-id
 import { sqliteIndexing } from "../../../src/store/sqlite-indexing.ts";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
 import { createStatements, type AnyDatabase } from "../../../src/store/statements.ts";
+import type { Condition, FieldOf } from "../../../src/store/store.ts";
+import type { TableName, Tables } from "../../../src/store/tables.ts";
 import { delivery, sha256 } from "../../support/delivery.ts";
 import { openMirror, temporaryFile } from "../../support/mirror.ts";
 
@@ -117,7 +119,6 @@ describe("ids of deliveries on SQLite", () => {
     const [small = 0, middle = 0, large = 0] = ["small", "middle", "large"].map((level) =>
       Number(handle.prepare(`select count(*) from delivery_id_hashes_${level}`).pluck().get()),
     );
-    console.log(small, middle, large);
     expect(small).toBeGreaterThan(2500);
     expect(small).toBeLessThan(6500);
     expect(middle).toBeGreaterThan(40_000);
@@ -204,6 +205,8 @@ describe("a look-up on SQLite goes by its index, whatever the statistics of a yo
     ["deliveries", "contentKey"],
     ["snapshots", "contractId"],
     ["contracts", "contractId"],
+    ["transitions", "contractId"],
+    ["anomalies", "contractId"],
     ["milestones", "contractId"],
     ["refunds", "contractId"],
     ["refunds", "refundId"],
@@ -221,9 +224,27 @@ describe("a look-up on SQLite goes by its index, whatever the statistics of a yo
       );
       lent.exec("analyze sqlite_schema");
       expect(scansOf(lent, statements.lookup(table, field, []).sql)).toEqual([]);
+      const one = { field, op: "=", value: "01" };
+      const some = { field, op: "in", value: ["01", "02", "03"] };
+      for (const condition of [one, some])
+        for (const { sql } of asking<TableName>(table, field as never, [condition] as never))
+          expect(scansOf(lent, sql)).toEqual([]);
     }
   });
 });
+
+/** The statements that ask for rows by conditions. */
+function asking<Name extends TableName>(
+  table: Name,
+  field: FieldOf<Name>,
+  where: readonly Condition<Tables[Name]>[],
+) {
+  return [
+    statements.find(table, { where, orderBy: [field] }),
+    statements.countBy(table, field, where),
+    statements.remove(table, where),
+  ];
+}
 
 /** The steps of the plan that go through all rows of a table. */
 function scansOf(database: Database.Database, sql: string): string[] {
