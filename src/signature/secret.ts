@@ -147,7 +147,7 @@ function noSecret(seen: string): Error {
   return invalidConfiguration(
     seen,
     "an environment variable that is not set where the process runs.",
-    "webhook.secrets: the signing secret of your subscription (§4.5), as a string.",
+    "webhook.secrets: the secretKey of your subscription at the service, as a string.",
   );
 }
 
