@@ -1,9 +1,9 @@
 /**
  * How SQLite keeps the ids of deliveries unique. Ids are random: a unique index on each column would have every delivery
  * read and write a page of its own in each, from the disk once they no longer fit in memory. So hashes are indexed instead
- * of ids, in three tables, each of which is sixteen times or more the size of the one before it. Triggers (migration 1) enter
- * each hash in the small one; every commit moves one slice of the hash space on from each into the next, so that it writes
- * a few neighbouring pages there. A look-up asks all three, through a view, and compares the ids of the rows that it finds.
+ * of ids, in three tables, each many times the size of the one before it. Triggers (migration 1) enter each hash in the
+ * small one; every commit moves one slice of the hash space on from each into the next, so that it writes a few
+ * neighbouring pages there. A look-up asks all three, through a view, and compares the ids of the rows that it finds.
  */
 import { sql } from "kysely";
 import type { Batches } from "./batches.ts";

@@ -8,7 +8,7 @@ import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
-import { createSqliteEngine, whenFree } from "./sqlite-engine.ts";
+import { createSqliteEngine, insideTransaction, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import { defineIdHash, withIdHashes } from "./sqlite-ids.ts";
 import { sqliteIndexing } from "./sqlite-indexing.ts";
@@ -81,7 +81,7 @@ async function buildStore(
   busyTimeoutMs: number,
 ): Promise<Store> {
   const writer = await whenFree(() => open(false), busyTimeoutMs);
-  if (open.lent === true) refuseDistrust(writer);
+  if (open.lent === true) checkLent(writer);
   else keepStatementJournalsInMemory(writer);
   await whenFree(() => configure(writer), busyTimeoutMs);
   const shared = writer.memory;
@@ -114,8 +114,9 @@ async function buildStore(
   });
 }
 
-/** Of a handle that is not ours that is for its owner to decide. */
-function refuseDistrust(lent: SqliteHandle): void {
+/** What is its owner's to decide we don't change. */
+function checkLent(lent: SqliteHandle): void {
+  if (lent.inTransaction) throw insideTransaction();
   if (lent.pragma("trusted_schema", { simple: true }) !== 0) return;
   throw new EscrowMirrorError(
     "invalid-configuration",
@@ -136,7 +137,7 @@ function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Every batch writes to pages all over the table of recent id hashes: with a longer WAL (16 MiB) a page that many
+  // Every batch writes to pages all over the smaller tables of id hashes: with a longer WAL (16 MiB) a page that many
   // batches wrote to goes to the database once.
   handle.pragma("wal_autocheckpoint = 4096");
   // Our triggers call a function of ours.

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { copyStore, type CopyProgress } from "../../src/store/copy.ts";
 import { postgres } from "../../src/store/postgres-store.ts";
@@ -11,7 +12,7 @@ import { mirroredRows } from "../property/rows.ts";
 import { openReceiving } from "../property/receiving.ts";
 import * as fc from "fast-check";
 import { schedule } from "../../src/testing/schedule.ts";
-import { temporaryFile } from "../support/mirror.ts";
+import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 
 const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
@@ -170,6 +171,18 @@ describe("copying", () => {
     const empty = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
     expect(empty.code).toBe(1);
     expect(empty.output).toContain(`escrow-mirror migrate --store sqlite:${file}`);
+  });
+
+  it("advises no migrating of a source that it would not help", async () => {
+    const file = temporaryFile();
+    await (await openMirror({ store: sqlite(file) })).close();
+    const database = new Database(file);
+    database.exec("update escrow_migrations set version = 2");
+    database.close();
+    const newer = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
+    expect(newer.code).toBe(1);
+    expect(newer.output).toContain("Upgrade escrow-mirror");
+    expect(newer.output).not.toContain("escrow-mirror migrate");
   });
 });
 

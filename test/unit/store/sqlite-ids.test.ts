@@ -83,7 +83,7 @@ describe("ids of deliveries on SQLite", () => {
     expect(outcomes).toEqual(["applied", "applied", "applied", "applied", "duplicate"]);
   });
 
-  it("are all known, each in one of the tables, while slices move on from each into the next", async () => {
+  it("are all known, while slices move on from each of the tables into the next", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file) });
     const count = 3000;

@@ -47,6 +47,15 @@ describe("sqlite()", () => {
     await expect(opening).rejects.toThrow("trusted_schema");
   });
 
+  it("is not opened on a lent handle that is inside a transaction of its owner", async () => {
+    const lent = new Database(":memory:");
+    lent.exec("begin");
+    const opening = openMirror({ store: sqlite({ database: lent }) });
+    await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
+    lent.exec("commit");
+    await expect(openMirror({ store: sqlite({ database: lent }) })).resolves.toBeDefined();
+  });
+
   it("answers 503 while the owner of a lent handle is inside a transaction of its own", async () => {
     const lent = new Database(":memory:");
     const mirror = await openMirror({ store: sqlite({ database: lent }) });
