@@ -45,6 +45,8 @@ export interface Mirror {
   readonly quarantine: QuarantineQueries & {
     /**
      * Applies a quarantined delivery after all.
+     *
+     * @param id the `id` of an item of `quarantine.list()`, not its webhook id: several may bear that
      * @throws EscrowMirrorError `not-found`; `not-releasable` when it still can't be read or is applied already
      */
     release(id: string): Promise<void>;

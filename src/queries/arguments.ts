@@ -26,6 +26,25 @@ export function timeOf(time: string | Date, name: string): string {
   );
 }
 
+/** One of a closed list of names: a misspelt one would find nothing. @throws EscrowMirrorError `invalid-argument` */
+export function choiceOf<Name extends string>(value: Name, names: readonly Name[], field: string): Name {
+  if (names.includes(value)) return value;
+  const message = `${JSON.stringify(value)} is no ${field}: pass one of ${names.join(", ")}`;
+  throw new EscrowMirrorError("invalid-argument", message);
+}
+
+/** How long ago, in ms. @throws EscrowMirrorError `invalid-argument` */
+export function ageOf(ms: number, field: string): number {
+  if (typeof ms === "number" && ms >= 0 && ms <= ageMsMax) return ms;
+  throw new EscrowMirrorError(
+    "invalid-argument",
+    `${field} is no age: pass milliseconds, such as 86_400_000 for a day`,
+  );
+}
+
+/** A thousand years: every `Date` can go back so far. */
+const ageMsMax = 1000 * 366 * 86_400_000;
+
 /**
  * Refuses a filter with a name that this list does not take: misspelt, it would be no filter, and the list would give
  * everything.

@@ -1,8 +1,8 @@
-import type { AnomalyKind } from "../domain/anomaly.ts";
+import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
-import { checkFilter, checkText, idOf, timeOf } from "./arguments.ts";
+import { checkFilter, checkText, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
@@ -78,7 +78,8 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
       const where: Condition<AnomalyRow>[] = [];
       if (filter.contractId !== undefined)
         where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
-      if (filter.kind !== undefined) where.push({ field: "kind", op: "=", value: filter.kind });
+      if (filter.kind !== undefined)
+        where.push({ field: "kind", op: "=", value: choiceOf(filter.kind, anomalyKinds, "kind") });
       const query = { where, by: ["seq"], descending: true } as const;
       const page = await store.read((reader) => findPage(reader, "anomalies", query, filter));
       return { ...page, items: page.items.map(toAnomaly) };
@@ -103,12 +104,15 @@ async function findOne(reader: StoreReader, webhookId: string): Promise<Delivery
 
 const isSetAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
 
+const storedOutcomes: readonly DeliveryRow["outcome"][] = ["applied", "duplicate", "quarantined"];
+
 function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   const where: Condition<DeliveryRow>[] = [];
   if (filter.contractId !== undefined)
     where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
   if (filter.event !== undefined) where.push({ field: "event", op: "=", value: filter.event });
-  if (filter.outcome !== undefined) where.push({ field: "outcome", op: "=", value: filter.outcome });
+  if (filter.outcome !== undefined)
+    where.push({ field: "outcome", op: "=", value: choiceOf(filter.outcome, storedOutcomes, "outcome") });
   if (filter.since !== undefined)
     where.push({ field: "receivedAt", op: ">=", value: timeOf(filter.since, "since") });
   return where;

@@ -2,7 +2,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store } from "../store/store.ts";
 import type { DisputeRow, PaymentRow, Tables } from "../store/tables.ts";
-import { checkFilter, idOf } from "./arguments.ts";
+import { ageOf, checkFilter, choiceOf, idOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredDispute, MirroredPayment, MirroredRefund } from "./shapes.ts";
 
@@ -46,15 +46,20 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true, state: true, olderThan: true });
       const where: Condition<Tables["refunds"]>[] = [...ofContract(filter.contractId)];
-      if (filter.state !== undefined) where.push({ field: "state", op: "=", value: filter.state });
+      if (filter.state !== undefined)
+        where.push({ field: "state", op: "=", value: choiceOf(filter.state, refundStates, "state") });
       // Whole seconds: of two times written with other fractions, text tells only the seconds apart.
-      if (filter.olderThan !== undefined)
-        where.push({ field: "initiatedAt", op: "<", value: toSecond(clock.now() - filter.olderThan) });
+      if (filter.olderThan !== undefined) {
+        const before = toSecond(clock.now() - ageOf(filter.olderThan, "olderThan"));
+        where.push({ field: "initiatedAt", op: "<", value: before });
+      }
       const query = { where, by: ["contractId", "refundId"] } as const;
       return store.read((reader) => findPage(reader, "refunds", query, filter));
     },
   };
 }
+
+const refundStates: readonly MirroredRefund["state"][] = ["requested", "initiated", "succeeded"];
 
 export interface PaymentQueries {
   /** @throws EscrowMirrorError `invalid-argument` */

@@ -386,6 +386,20 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       },
     );
 
+    it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
+      ["state", (mirror) => mirror.refunds.list({ state: "done" as never })],
+      ["kind", (mirror) => mirror.anomalies.list({ kind: "gapp" as never })],
+      ["outcome", (mirror) => mirror.deliveries.list({ outcome: "failed" as never })],
+      ["olderThan", (mirror) => mirror.refunds.list({ olderThan: "1d" as never })],
+      ["olderThan", (mirror) => mirror.refunds.list({ olderThan: -1 })],
+      ["olderThan", (mirror) => mirror.refunds.list({ olderThan: Number.NaN })],
+      ["olderThan", (mirror) => mirror.refunds.list({ olderThan: 1e300 })],
+    ])("refuses a value of %s that there is not", async (field, list) => {
+      const asking = list(await open());
+      await expect(asking).rejects.toMatchObject({ code: "invalid-argument" });
+      await expect(asking).rejects.toThrow(field);
+    });
+
     it("follows no cursor of another list", async () => {
       const mirror = await open();
       for (const id of ["1", "2"]) await create(mirror, id);
