@@ -3,7 +3,6 @@ import process from "node:process";
 import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { copyStore, type CopyProgress } from "../store/copy.ts";
-import { runMigrations } from "../store/migrate.ts";
 import type { Store } from "../store/store.ts";
 import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
@@ -47,11 +46,11 @@ async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
   try {
     return await openStore(from, { prefix: fromPrefix }, "check");
   } catch (error) {
-    if (!isEscrowMirrorError(error, "schema-version") || !error.message.endsWith(runMigrations)) throw error;
+    if (!isEscrowMirrorError(error, "schema-version")) throw error;
     const prefix = fromPrefix === undefined ? "" : ` --prefix ${fromPrefix}`;
     const address = file === undefined ? "<the source>" : from;
     throw new Error(
-      `${error.message.slice(0, -runMigrations.length)}Copying changes nothing in its source: back it up and run escrow-mirror migrate --store ${address}${prefix}, then copy.`,
+      `${error.message} This is the source, in which copying changes nothing. If its version is the older: back it up, run escrow-mirror migrate --store ${address}${prefix}, then copy.`,
       { cause: error },
     );
   }

@@ -62,13 +62,15 @@ export interface MilestoneRecord {
   readonly dueDate: string | null;
 }
 
+export const refundStates = ["requested", "initiated", "succeeded"] as const;
+
 export interface RefundRecord {
   readonly contractId: string;
   readonly refundId: string;
   readonly milestoneId: string | null;
   readonly scope: "contract" | "milestone";
   readonly kind: "full" | "partial";
-  readonly state: "requested" | "initiated" | "succeeded";
+  readonly state: (typeof refundStates)[number];
   readonly inferred: boolean;
   readonly amountMinor: number | null;
   readonly currency: string;

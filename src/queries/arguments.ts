@@ -38,11 +38,11 @@ export function ageOf(ms: number, field: string): number {
   if (typeof ms === "number" && ms >= 0 && ms <= ageMsMax) return ms;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `${field} is no age: pass milliseconds, such as 86_400_000 for a day`,
+    `${field} is ${String(ms)}: pass an age in milliseconds, such as 86_400_000 for a day`,
   );
 }
 
-/** A thousand years: every `Date` can go back so far. */
+/** A thousand years: the time that long ago can still be written. */
 const ageMsMax = 1000 * 366 * 86_400_000;
 
 /**

@@ -1,7 +1,7 @@
 import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
+import { storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
 import { checkFilter, checkText, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
@@ -103,8 +103,6 @@ async function findOne(reader: StoreReader, webhookId: string): Promise<Delivery
 }
 
 const isSetAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
-
-const storedOutcomes: readonly DeliveryRow["outcome"][] = ["applied", "duplicate", "quarantined"];
 
 function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   const where: Condition<DeliveryRow>[] = [];

@@ -1,3 +1,4 @@
+import { refundStates } from "../domain/records.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store } from "../store/store.ts";
@@ -58,8 +59,6 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
     },
   };
 }
-
-const refundStates: readonly MirroredRefund["state"][] = ["requested", "initiated", "succeeded"];
 
 export interface PaymentQueries {
   /** @throws EscrowMirrorError `invalid-argument` */

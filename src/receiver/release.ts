@@ -32,7 +32,7 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
     if (row === undefined || !isSetAside(row))
       throw new EscrowMirrorError(
         "not-found",
-        `no quarantined delivery has the id ${id}: pass the id of an item of mirror.quarantine.list(), which is not its webhookId`,
+        `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
       );
     const facts = fromFactColumns(row) ?? readAgain(row, parts.bodyBytesMax);
     const applied = await adopt(tx, row, facts);

@@ -109,8 +109,5 @@ function migrationsTable({ types }: Dialect, { schema, prefix }: TablePlace): st
 function explain(found: number, store: string): string {
   if (found > schemaVersion)
     return `${store} has schema version ${found}, this package knows ${schemaVersion}: a newer release has migrated it. Upgrade escrow-mirror here.`;
-  return `${store} has schema version ${found}, this package needs ${schemaVersion}. ${runMigrations}`;
+  return `${store} has schema version ${found}, this package needs ${schemaVersion}. Run its migrations, or set migrate: "auto".`;
 }
-
-/** How the message ends where migrating is what helps. */
-export const runMigrations = 'Run its migrations, or set migrate: "auto".';

@@ -68,13 +68,15 @@ export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise
 
 /** The write lock is taken at once: a reader that upgrades later is refused without any waiting (SQLITE_BUSY). */
 async function beginImmediate(handle: SqliteHandle, busyTimeoutMs: number): Promise<void> {
-  if (handle.inTransaction) throw insideTransaction();
+  refuseInTransaction(handle);
   const begin = guarded(() => handle.prepare("begin immediate"));
   await whenFree(() => begin.run(), busyTimeoutMs);
 }
 
-export function insideTransaction(): EscrowMirrorError {
-  return new EscrowMirrorError("store-unavailable", "the SQLite handle is inside a transaction of its owner");
+/** What we wrote would stand or fall with its owner's transaction. */
+export function refuseInTransaction(handle: SqliteHandle): void {
+  if (!handle.inTransaction) return;
+  throw new EscrowMirrorError("store-unavailable", "the SQLite handle is inside a transaction of its owner");
 }
 
 async function inTransaction<T>(

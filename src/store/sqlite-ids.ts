@@ -110,7 +110,7 @@ export function withIdHashes(rows: Batches, session: Session, place: TablePlace)
   return batches;
 }
 
-/** What moves on from where to where, and how many rows the table that it leaves comes to rest at: 20 and 300 pages. */
+/** From which table into which, and how many rows the first settles at: 20 and 300 pages, which stay in memory. */
 const moves = [
   { from: "small", to: "middle", typical: 4096 },
   { from: "middle", to: "large", typical: 65_536 },
@@ -119,7 +119,7 @@ const moves = [
 /**
  * Moves a slice from each table into the next. `n` new ids move `n / typical` of the hash space, so that a table neither
  * grows nor runs empty. The slices are those that the first new id falls into: over time all get their turn, and the second
- * lies within the first. (Ids that a release gives to a delivery move on with the slices of later ones.)
+ * lies within the first, so that both go by the same pages of the middle table. (Ids that a release gives to a delivery move on with the slices of later ones.)
  */
 export async function moveSlices(
   session: Session,
@@ -133,12 +133,12 @@ export async function moveSlices(
   for (const { from, to, typical } of moves) {
     const width = (hashSpace / typical) * Math.min(entered.length, typical);
     const start = Math.floor(hash / width) * width;
-    const slice = [start, start + width];
-    const inSlice = `from ${hashes}_${from} where hash >= ? and hash < ?`;
-    await session.run(
-      `insert or ignore into ${hashes}_${to} select hash, seq ${inSlice} order by hash, seq`,
-      slice,
-    );
-    await session.run(`delete ${inSlice}`, slice);
+    await moveSlice(session, `${hashes}_${from}`, `${hashes}_${to}`, [start, start + width]);
   }
+}
+
+async function moveSlice(session: Session, from: string, to: string, slice: [number, number]): Promise<void> {
+  const inSlice = `from ${from} where hash >= ? and hash < ?`;
+  await session.run(`insert or ignore into ${to} select hash, seq ${inSlice} order by hash, seq`, slice);
+  await session.run(`delete ${inSlice}`, slice);
 }

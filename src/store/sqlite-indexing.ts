@@ -21,7 +21,7 @@ export function sqliteIndexing(place: TablePlace): Indexing {
 function indexOf(prefix: string, table: TableName, field: string): string | undefined {
   if (table === "deliveries" && field === "contractId") return `${prefix}deliveries_by_contract`;
   if (table === "refunds" && field === "refundId") return `${prefix}refunds_by_id`;
-  // The first constraint of these tables.
+  // A unique constraint that is the table's first one, and begins with this field.
   const isFirst = field === "contentKey" || (field === "contractId" && tables[table].key[0] === field);
   return isFirst ? `sqlite_autoindex_${prefix}${table}_1` : undefined;
 }

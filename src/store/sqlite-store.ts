@@ -8,7 +8,7 @@ import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { createRowBatches } from "./row-batches.ts";
-import { createSqliteEngine, insideTransaction, whenFree } from "./sqlite-engine.ts";
+import { createSqliteEngine, refuseInTransaction, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import { defineIdHash, withIdHashes } from "./sqlite-ids.ts";
 import { sqliteIndexing } from "./sqlite-indexing.ts";
@@ -114,9 +114,9 @@ async function buildStore(
   });
 }
 
-/** What is its owner's to decide we don't change. */
+/** Inside a transaction it can't be configured; whether it distrusts its schema is for its owner to decide. */
 function checkLent(lent: SqliteHandle): void {
-  if (lent.inTransaction) throw insideTransaction();
+  refuseInTransaction(lent);
   if (lent.pragma("trusted_schema", { simple: true }) !== 0) return;
   throw new EscrowMirrorError(
     "invalid-configuration",
@@ -137,8 +137,8 @@ function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Every batch writes to pages all over the smaller tables of id hashes: with a longer WAL (16 MiB) a page that many
-  // batches wrote to goes to the database once.
+  // Every batch writes to pages all over the small table of id hashes, and often to the same ones of the middle table: with
+  // a longer WAL (16 MiB) a page that many batches wrote to goes to the database once.
   handle.pragma("wal_autocheckpoint = 4096");
   // Our triggers call a function of ours.
   handle.pragma("trusted_schema = on");

@@ -160,7 +160,7 @@ function hinted(sql: string, hint: string): string {
   return sql.replace(" where ", `${hint} where `);
 }
 
-/** A null among the values is asked for by an `or`, which is more than one index serves. */
+/** Not one with a null among its values: that becomes an `or`, for which SQLite may go through the whole index. */
 function asksForValues<Row>(condition: Condition<Row>): boolean {
   return condition.op === "=" || (condition.op === "in" && !condition.value.includes(null));
 }

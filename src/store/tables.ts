@@ -29,6 +29,8 @@ export interface Tables {
 
 export type TableName = keyof Tables;
 
+export const storedOutcomes = ["applied", "duplicate", "quarantined"] as const;
+
 /**
  * One received delivery: arrival facts, ids, and the columns of its facts, which hold every input of the fold, so that
  * the raw bytes can go (prune, redaction) and a rebuild still comes out the same.
@@ -44,7 +46,7 @@ export interface DeliveryRow extends FactColumns {
   readonly digest: string;
   /** The first minute written in the body, then the digest, hex: one for each content, in the order of time. */
   readonly contentKey: string;
-  readonly outcome: "applied" | "duplicate" | "quarantined";
+  readonly outcome: (typeof storedOutcomes)[number];
   readonly reason: string | null;
   /** How many times it came. */
   readonly attempts: number;

@@ -45,14 +45,30 @@ async function step<Result>(title: string, work: () => Promise<Result>): Promise
   return result;
 }
 
-/** Only what users need goes into the tarball. */
+/** Only what users need goes into the tarball: beside the code, the pages that README links to. */
 async function pack(): Promise<string> {
   await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", scratch]);
   const name = readdirSync(scratch).find((each) => each.endsWith(".tgz")) ?? "";
   const tar = join(scratch, name);
   const files = (await run("tar", ["tzf", tar])).split("\n").map((each) => each.replace("package/", ""));
   const rest = files.filter((each) => !each.startsWith("dist/"));
-  deepEqual(rest.sort(), ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
+  deepEqual(rest.sort(), [
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "examples/express/main.ts",
+    "examples/fastify-postgres/main.ts",
+    "examples/fastify/main.ts",
+    "examples/hono/main.ts",
+    "examples/nestjs/app-module.ts",
+    "examples/nestjs/logger.ts",
+    "examples/nestjs/main-fastify.ts",
+    "examples/nestjs/main.ts",
+    "examples/sandbox-curl/walk.sh",
+    "package.json",
+    "src/README.md",
+    "src/sandbox/README.md",
+  ]);
   return tar;
 }
 

@@ -394,7 +394,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       ["olderThan", (mirror) => mirror.refunds.list({ olderThan: -1 })],
       ["olderThan", (mirror) => mirror.refunds.list({ olderThan: Number.NaN })],
       ["olderThan", (mirror) => mirror.refunds.list({ olderThan: 1e300 })],
-    ])("refuses a value of %s that there is not", async (field, list) => {
+    ])("refuses a %s that does not exist", async (field, list) => {
       const asking = list(await open());
       await expect(asking).rejects.toMatchObject({ code: "invalid-argument" });
       await expect(asking).rejects.toThrow(field);

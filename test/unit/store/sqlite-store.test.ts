@@ -47,6 +47,13 @@ describe("sqlite()", () => {
     await expect(opening).rejects.toThrow("trusted_schema");
   });
 
+  it("leaves the temporary tables of a lent handle", async () => {
+    const lent = new Database(":memory:");
+    lent.exec("create temp table theirs (x)");
+    await openMirror({ store: sqlite({ database: lent }) });
+    expect(lent.prepare("select count(*) from theirs").pluck().get()).toBe(0);
+  });
+
   it("is not opened on a lent handle that is inside a transaction of its owner", async () => {
     const lent = new Database(":memory:");
     lent.exec("begin");
