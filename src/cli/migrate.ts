@@ -1,14 +1,23 @@
 import process from "node:process";
 import { Command, Option } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
-import { postgresDialect, sqliteDialect, type Dialect } from "../store/dialect.ts";
+import { postgresDialect, sqliteDialect } from "../store/dialect.ts";
 import { migrationSql } from "../store/migrate.ts";
 import { payloadTables } from "../store/postgres-payloads.ts";
-import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
+import {
+  addressOf,
+  kindOf,
+  openStore,
+  orExplain,
+  refusePostgresOnly,
+  withStoreOptions,
+  type StoreFlags,
+  type StoreKind,
+} from "./stores.ts";
 
 interface Flags extends StoreFlags {
   readonly sql?: boolean;
-  readonly dialect: "postgres" | "sqlite";
+  readonly dialect?: StoreKind;
   readonly store?: string;
 }
 
@@ -20,7 +29,10 @@ export function migrateCommand(): Command {
     )
     .option("--sql", "print the statements for an empty database, and run nothing")
     .addOption(
-      new Option("--dialect <name>", "for --sql").choices(["postgres", "sqlite"]).default("postgres"),
+      new Option(
+        "--dialect <name>",
+        "for --sql (default: that of the store that is named, else postgres)",
+      ).choices(["postgres", "sqlite"]),
     )
     .option("--store <address>", "sqlite:<file> or postgres://…")
     .addOption(
@@ -34,14 +46,33 @@ export function migrateCommand(): Command {
   );
 }
 
-async function printSql({ dialect, schema = "escrow_mirror", prefix, partition }: Flags): Promise<void> {
-  const [kind, place]: [Dialect, { schema: string; prefix: string }] =
-    dialect === "postgres"
-      ? [postgresDialect, { schema: `"${checked(schema)}".`, prefix: checked(prefix ?? "") }]
-      : [sqliteDialect, { schema: "", prefix: checked(prefix ?? "escrow_") }];
-  const statements = migrationSql(kind, place, toIsoTime(Date.now()));
-  if (partition !== undefined && dialect === "postgres") statements.push(...payloadTables(place, partition));
+async function printSql(flags: Flags): Promise<void> {
+  const statements = sqlKind(flags) === "postgres" ? postgresSql(flags) : sqliteSql(flags);
   process.stdout.write(["begin", ...statements, "commit"].map((sql) => `${sql};\n`).join("\n"));
+}
+
+/** The database that would be migrated decides, so that one that is named is not answered with another's SQL. */
+function sqlKind(flags: Flags): StoreKind {
+  const { dialect, store } = flags;
+  const address = dialect === undefined ? addressOf(store, flags) : store;
+  const named = address === undefined ? undefined : kindOf(address);
+  if (dialect !== undefined && named !== undefined && dialect !== named)
+    throw new Error(
+      `--dialect ${dialect} is not the kind of store that --store names, which is ${named}: leave one of them out.`,
+    );
+  return dialect ?? named ?? "postgres";
+}
+
+function postgresSql({ schema = "escrow_mirror", prefix = "", partition }: Flags): string[] {
+  const place = { schema: `"${checked(schema)}".`, prefix: checked(prefix) };
+  const statements = migrationSql(postgresDialect, place, toIsoTime(Date.now()));
+  return partition === undefined ? statements : [...statements, ...payloadTables(place, partition)];
+}
+
+function sqliteSql(flags: Flags): string[] {
+  refusePostgresOnly(flags);
+  const place = { schema: "", prefix: checked(flags.prefix ?? "escrow_") };
+  return migrationSql(sqliteDialect, place, toIsoTime(Date.now()));
 }
 
 async function migrateStore(flags: Flags): Promise<void> {

@@ -14,6 +14,8 @@ export interface StoreFlags {
   readonly secretsFile?: string | undefined;
 }
 
+export type StoreKind = "postgres" | "sqlite";
+
 const storeHelp = `
 A Postgres address may hold a password, which others on this machine see on a command line. Leave the option out and
 set DATABASE_URL in the environment or in --secrets-file, or leave only the password out and set PGPASSWORD.`;
@@ -36,26 +38,45 @@ export async function openStore(
   flags: StoreFlags,
   migrate: "auto" | "check" = "auto",
 ): Promise<Store> {
-  const store = storeAt(address ?? loadSecrets(["DATABASE_URL"], flags.secretsFile).DATABASE_URL, flags);
+  const store = storeAt(addressOf(address, flags), flags);
   const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   await store.open({ migrate, logger: silent, clock: systemClock });
   return store;
 }
 
-function storeAt(address: string | undefined, { schema, prefix, partition }: StoreFlags): Store {
-  const given = {
-    ...(schema === undefined ? {} : { schema }),
-    ...(prefix === undefined ? {} : { prefix }),
-  };
-  if (address === undefined) throw new Error("No database is named: give its address, or set DATABASE_URL.");
-  if (address.startsWith("sqlite:")) return sqlite(address.slice("sqlite:".length), given);
-  if (/^postgres(ql)?:\/\//.test(address))
-    return postgres({
-      connectionString: address,
-      ...given,
-      ...(partition === undefined ? {} : { partition }),
-    });
+/** What the option names, else `DATABASE_URL`. */
+export function addressOf(address: string | undefined, flags: StoreFlags): string | undefined {
+  return address ?? loadSecrets(["DATABASE_URL"], flags.secretsFile).DATABASE_URL;
+}
+
+/** Throws where the address is of neither kind. */
+export function kindOf(address: string): StoreKind {
+  if (address.startsWith("sqlite:")) return "sqlite";
+  if (/^postgres(ql)?:\/\//.test(address)) return "postgres";
   throw new Error("A database's address starts with sqlite: or postgres://");
+}
+
+/** An option that SQLite would pass over is refused: "is ready" would say that it was heard. */
+export function refusePostgresOnly(flags: StoreFlags): void {
+  for (const name of ["schema", "partition"] as const)
+    if (flags[name] !== undefined) throw new Error(`--${name} is for Postgres: leave it out on SQLite.`);
+}
+
+function storeAt(address: string | undefined, flags: StoreFlags): Store {
+  if (address === undefined) throw new Error("No database is named: give its address, or set DATABASE_URL.");
+  const prefix = flags.prefix === undefined ? {} : { prefix: flags.prefix };
+  if (kindOf(address) === "postgres") return postgresAt(address, flags, prefix);
+  refusePostgresOnly(flags);
+  return sqlite(address.slice("sqlite:".length), prefix);
+}
+
+function postgresAt(address: string, { schema, partition }: StoreFlags, prefix: { prefix?: string }): Store {
+  return postgres({
+    connectionString: address,
+    ...prefix,
+    ...(schema === undefined ? {} : { schema }),
+    ...(partition === undefined ? {} : { partition }),
+  });
 }
 
 function ignore(): void {}

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { migrateCommand } from "../../src/cli/migrate.ts";
+import { sqlite } from "../../src/store/sqlite-store.ts";
+import { openMirror, temporaryFile } from "../support/mirror.ts";
+import { runCommand } from "./run-command.ts";
+
+const migrate = (values: readonly string[], env?: Record<string, string>) =>
+  runCommand(migrateCommand(), values, env);
+
+describe("escrow-mirror migrate", () => {
+  it("--sql prints the SQL of the kind of store that is named, and makes nothing", async () => {
+    const file = temporaryFile();
+    const { code, output } = await migrate(["--sql", "--store", `sqlite:${file}`]);
+    expect([code, existsSync(file)]).toEqual([0, false]);
+    expect(await migrate(["--sql"], { DATABASE_URL: `sqlite:${file}` })).toMatchObject({ code: 0 });
+    const database = new Database(file);
+    database.exec(output);
+    database.close();
+    const mirror = await openMirror({ store: sqlite(file), migrate: "check" });
+    await mirror.close();
+  });
+
+  it("--sql prints Postgres's SQL where no store is named, and that of --dialect where it is given", async () => {
+    expect((await migrate(["--sql"])).output).toContain('create schema if not exists "escrow_mirror"');
+    const named = await migrate(["--sql", "--store", "postgres://nowhere/app"]);
+    expect(named.output).toContain('create schema if not exists "escrow_mirror"');
+    const chosen = await migrate(["--sql", "--dialect", "sqlite"], {
+      DATABASE_URL: "postgres://nowhere/app",
+    });
+    expect(chosen.output).toContain("escrow_contracts");
+    expect(chosen.output).not.toContain("create schema");
+  });
+
+  it("--sql refuses a dialect that is not that of --store", async () => {
+    const { code, output } = await migrate(["--sql", "--store", "sqlite:x.db", "--dialect", "postgres"]);
+    expect([code, output]).toEqual([
+      1,
+      "error: --dialect postgres is not the kind of store that --store names, which is sqlite: leave one of them out.\n",
+    ]);
+  });
+
+  it.each([
+    ["--partition", "month", ["--store", "sqlite:never.db"]],
+    ["--partition", "month", ["--sql", "--store", "sqlite:never.db"]],
+    ["--partition", "day", ["--sql", "--dialect", "sqlite"]],
+    ["--schema", "app", ["--store", "sqlite:never.db"]],
+    ["--schema", "app", ["--sql", "--dialect", "sqlite"]],
+  ])("refuses %s %s on SQLite: %j", async (option, value, values) => {
+    const { code, output } = await migrate([...values, option, value]);
+    expect([code, output]).toEqual([1, `error: ${option} is for Postgres: leave it out on SQLite.\n`]);
+    expect(existsSync("never.db")).toBe(false);
+  });
+});
