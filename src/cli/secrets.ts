@@ -9,11 +9,39 @@ export function loadSecrets<const Name extends string>(
   names: readonly Name[],
   path: string | undefined,
 ): Partial<Record<Name, string>> {
-  const file = path === undefined ? {} : parseEnv(readFileSync(path, "utf8"));
+  const file = path === undefined ? {} : readSecretsFile(path);
   const found: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = file[name] ?? process.env[name];
     if (value !== undefined && value !== "") found[name] = value;
   }
   return found;
+}
+
+function readSecretsFile(path: string): NodeJS.Dict<string> {
+  const text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+  // Without what is between them: parseEnv of Node 20 takes a line of spaces for a part of the next name.
+  return parseEnv(entriesOf(text, path).join("\n"));
+}
+
+/** A blank line, a comment, or `NAME=value`; a value in quotes may go on over further lines, as `parseEnv` has it. */
+const entry = /[ \t]*(?:#.*|((?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:(["'`])[^]*?\2.*|.*))|)(?:\r?\n|$)/y;
+
+/** `parseEnv` passes over what it can't read: the secret that was meant there would be missing, or a default. */
+function entriesOf(text: string, path: string): string[] {
+  const entries: string[] = [];
+  for (let at = 0; at < text.length; at = entry.lastIndex) {
+    entry.lastIndex = at;
+    const found = entry.exec(text);
+    if (found === null) throw wrongLine(text.slice(0, at).split("\n").length, path);
+    if (found[1] !== undefined) entries.push(found[1]);
+  }
+  return entries;
+}
+
+/** The line itself is not shown: it may be the secret. */
+function wrongLine(line: number, path: string): Error {
+  return new Error(
+    `--secrets-file: line ${line} of ${path} is not of the form NAME=value, as in ESCROW_WEBHOOK_SECRET=whsec_….`,
+  );
 }
