@@ -33,7 +33,7 @@ export function copyCommand(): Command {
 async function runCopy(flags: Flags): Promise<void> {
   const source = await openSource(flags);
   try {
-    await copyInto(await openStore(flags.to, flags), source);
+    await copyInto(await openStore(flags.to, flags, { option: "--to" }), source);
   } finally {
     await source.close();
   }
@@ -44,7 +44,7 @@ async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
   if (file !== undefined && !existsSync(file)) throw new Error(`There is no file ${file} to copy from.`);
   try {
-    return await openStore(from, { prefix: fromPrefix }, "check");
+    return await openStore(from, { prefix: fromPrefix }, { migrate: "check" });
   } catch (error) {
     if (!isEscrowMirrorError(error, "schema-version")) throw error;
     const prefix = fromPrefix === undefined ? "" : ` --prefix ${fromPrefix}`;

@@ -29,6 +29,12 @@ export function withStoreOptions(command: Command, help = ""): Command {
     .addHelpText("after", storeHelp + help);
 }
 
+interface Opening {
+  /** The option that names the address, for the message where nothing does. */
+  readonly option?: "--store" | "--to";
+  readonly migrate?: "auto" | "check";
+}
+
 /**
  * Opens the store at an address, its tables made ready, or with `check` as they are. Messages never hold the address's
  * password.
@@ -36,9 +42,14 @@ export function withStoreOptions(command: Command, help = ""): Command {
 export async function openStore(
   address: string | undefined,
   flags: StoreFlags,
-  migrate: "auto" | "check" = "auto",
+  { option = "--store", migrate = "auto" }: Opening = {},
 ): Promise<Store> {
-  const store = storeAt(addressOf(address, flags), flags);
+  const named = addressOf(address, flags);
+  if (named === undefined)
+    throw new Error(
+      `No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.`,
+    );
+  const store = storeAt(named, flags);
   const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   await store.open({ migrate, logger: silent, clock: systemClock });
   return store;
@@ -62,8 +73,7 @@ export function refusePostgresOnly(flags: StoreFlags): void {
     if (flags[name] !== undefined) throw new Error(`--${name} is for Postgres: leave it out on SQLite.`);
 }
 
-function storeAt(address: string | undefined, flags: StoreFlags): Store {
-  if (address === undefined) throw new Error("No database is named: give its address, or set DATABASE_URL.");
+function storeAt(address: string, flags: StoreFlags): Store {
   const prefix = flags.prefix === undefined ? {} : { prefix: flags.prefix };
   if (kindOf(address) === "postgres") return postgresAt(address, flags, prefix);
   refusePostgresOnly(flags);

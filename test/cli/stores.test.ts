@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { copyCommand } from "../../src/cli/copy.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
+import { pruneCommand } from "../../src/cli/prune.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { runCommand } from "./run-command.ts";
@@ -52,4 +54,19 @@ describe("escrow-mirror migrate", () => {
     expect([code, output]).toEqual([1, `error: ${option} is for Postgres: leave it out on SQLite.\n`]);
     expect(existsSync("never.db")).toBe(false);
   });
+});
+
+it.each([
+  ["migrate", migrateCommand, [], "--store"],
+  ["prune", pruneCommand, ["--payloads", "30d"], "--store"],
+  ["copy", copyCommand, ["--from", "sqlite:<file>"], "--to"],
+])("escrow-mirror %s names the option that no database was named with", async (_, create, values, option) => {
+  const file = temporaryFile();
+  await (await openMirror({ store: sqlite(file) })).close();
+  const given = values.map((value) => value.replace("<file>", file));
+  const { code, output } = await runCommand(create(), given);
+  expect([code, output]).toEqual([
+    1,
+    `error: No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.\n`,
+  ]);
 });
