@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import process from "node:process";
 
 import { Command, InvalidArgumentError } from "commander";
 
 import { createSandbox, replayRecording } from "../sandbox.ts";
 import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
+import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
 
 const secretNames = ["ESCROW_CLIENT_ID", "ESCROW_CLIENT_SECRET", "ESCROW_WEBHOOK_SECRET"] as const;
@@ -111,9 +111,22 @@ function toOptions(flags: Flags): SandboxOptions {
 
 function readConfig(path: string | undefined): SandboxOptions {
   if (path === undefined) return {};
-  const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+  const value = parseConfig(readInput(path, "--config").toString("utf8"), path);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new Error(`${path} must hold a JSON object with options of createSandbox.`);
+  throw new Error(`--config: ${path} must hold a JSON object with options of createSandbox.`);
+}
+
+function parseConfig(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // What JSON.parse says quotes the file, where secrets may stand: only the place is taken from it, if it tells one.
+    const [where = ""] = / \(line \d+ column \d+\)/.exec(String(cause)) ?? [];
+    throw new Error(
+      `--config: ${path} is no JSON${where}. It takes one object, such as {"businessName":"Bakery"}.`,
+      { cause },
+    );
+  }
 }
 
 async function describe(sandbox: Sandbox, flags: Flags): Promise<string> {

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { readInput } from "./input.ts";
 
 /**
  * Secrets come from the environment or from a file of `NAME=value` lines, never from the command line, where the
@@ -19,7 +19,9 @@ export function loadSecrets<const Name extends string>(
 }
 
 function readSecretsFile(path: string): NodeJS.Dict<string> {
-  const text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+  const text = readInput(path, "--secrets-file")
+    .toString("utf8")
+    .replace(/^\uFEFF/, "");
   // Without what is between them: parseEnv of Node 20 takes a line of spaces for a part of the next name.
   return parseEnv(entriesOf(text, path).join("\n"));
 }

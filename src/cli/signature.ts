@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../signature/scheme.ts";
 import { prepareSecrets } from "../signature/secret.ts";
 import { createVerifier, type SignedRequest } from "../signature/verify.ts";
+import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
 
 const help = `
@@ -159,19 +159,6 @@ function readSecret({ secretFile, secretsFile }: Flags): string {
       : readInput(secretFile, "--secret-file").toString("utf8");
   if (secret !== undefined && secret.trim() !== "") return secret;
   throw new Error("no secret: set ESCROW_WEBHOOK_SECRET, or pass --secret-file (- for standard input).");
-}
-
-function readInput(path: string, option: string): Buffer {
-  try {
-    return readFileSync(path === "-" ? 0 : path);
-  } catch (cause) {
-    throw new Error(
-      `${option}: ${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"}).`,
-      {
-        cause,
-      },
-    );
-  }
 }
 
 function orExplain(run: () => void): void {

@@ -97,7 +97,7 @@ describe("signature detect", () => {
     [
       "a file that is not there",
       { flags: ["--secret-file", "/nowhere"] },
-      "error: --secret-file: /nowhere can't be read (ENOENT)",
+      "error: --secret-file: there is no file /nowhere.",
     ],
   ])("says what to do about %s, with exit code 2", async (_, given, message) => {
     const found = await detect(given);
