@@ -45,6 +45,8 @@ function canPrune(store: Store): store is PostgresStore {
 function parseAge(age: string): number {
   const [, count, unit] = /^(\d{1,5})([dh])$/.exec(age) ?? [];
   if (count === undefined || Number(count) === 0)
-    throw new Error(`${JSON.stringify(age)} is no age: a number and d or h, such as 30d.`);
+    throw new Error(
+      `--payloads: ${JSON.stringify(age)} is no age. Give a number of days or hours, such as --payloads 30d or --payloads 12h.`,
+    );
   return Number(count) * (unit === "d" ? 86_400_000 : 3_600_000);
 }

@@ -70,3 +70,13 @@ it.each([
     `error: No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.\n`,
   ]);
 });
+
+it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(
+  "escrow-mirror prune refuses --payloads %j",
+  async (age) => {
+    expect(await runCommand(pruneCommand(), [`--payloads=${age}`])).toEqual({
+      code: 1,
+      output: `error: --payloads: "${age}" is no age. Give a number of days or hours, such as --payloads 30d or --payloads 12h.\n`,
+    });
+  },
+);
