@@ -4,6 +4,7 @@ import type { SandboxClock } from "./clock.ts";
 import { basisPointsMax } from "./money.ts";
 import type { BusinessOptions, FeeOptions, NewUserOptions, SandboxOptions } from "./options.ts";
 import { SandboxError } from "./sandbox-error.ts";
+import { explainUnknownOption } from "./unknown-option.ts";
 
 type Given =
   | "webhookUrl"
@@ -83,7 +84,7 @@ export function toSettings(options: SandboxOptions): Settings {
   const given = withoutUndefined(options);
   const unknown = Object.keys(given).find((name) => !knownNames.has(name));
   if (unknown !== undefined)
-    throw wrong(unknown, "is not an option", `One of: ${[...knownNames].join(", ")}.`);
+    throw new SandboxError("invalid-configuration", explainUnknownOption(unknown, [...knownNames]));
   const earlier = given.edition === "earlier";
   const manual = typeof given.clock === "object";
   const settings: Settings = {
