@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { copyStore, type CopyProgress } from "../store/copy.ts";
 import type { Store } from "../store/store.ts";
+import { counted } from "./counted.ts";
 import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
 interface Flags extends StoreFlags {
@@ -60,9 +61,7 @@ async function copyInto(target: Store, source: Store): Promise<void> {
   try {
     const compared = await copyStore(source, target, { onProgress: createPrint() });
     for (const { table, rows, equal } of compared)
-      process.stdout.write(
-        `${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${rows.toLocaleString("en")} rows\n`,
-      );
+      process.stdout.write(`${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${counted(rows, "row")}\n`);
     if (compared.some(({ equal }) => !equal)) process.exitCode = 1;
   } finally {
     await target.close();
@@ -76,6 +75,6 @@ function createPrint(): (progress: CopyProgress) => void {
     const step = `${doing} ${table}`;
     if (step === last.step && Date.now() - last.at < 1000) return;
     last = { step, at: Date.now() };
-    process.stderr.write(`${step}: ${rows.toLocaleString("en")} rows\n`);
+    process.stderr.write(`${step}: ${counted(rows, "row")}\n`);
   };
 }

@@ -2,6 +2,7 @@ import process from "node:process";
 import { Command } from "commander";
 import type { PostgresStore } from "../store/postgres-store.ts";
 import type { Store } from "../store/store.ts";
+import { counted } from "./counted.ts";
 import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
 interface Flags extends StoreFlags {
@@ -32,7 +33,7 @@ async function runPrune(flags: Flags): Promise<void> {
     if (!canPrune(store)) throw new Error(`${store.description} can't be pruned: only Postgres can as yet.`);
     const { partitions, rows } = await store.prunePayloads(before);
     for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
-    process.stdout.write(`emptied ${rows.toLocaleString("en")} deliveries outside of partitions\n`);
+    process.stdout.write(`emptied ${counted(rows, "delivery", "deliveries")} outside of partitions\n`);
   } finally {
     await store.close();
   }

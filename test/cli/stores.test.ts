@@ -5,6 +5,7 @@ import { copyCommand } from "../../src/cli/copy.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
 import { pruneCommand } from "../../src/cli/prune.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
+import { eventBody, signed } from "../support/delivery.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -69,6 +70,23 @@ it.each([
     1,
     `error: No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.\n`,
   ]);
+});
+
+it("escrow-mirror copy tells one row, and more rows", async () => {
+  const [from, to] = [temporaryFile(), temporaryFile()];
+  const mirror = await openMirror({ store: sqlite(from) });
+  await mirror.receive(signed(eventBody("contract.created", { seconds: 0 })));
+  await mirror.close();
+  const { code, output } = await runCommand(copyCommand(), [
+    "--from",
+    `sqlite:${from}`,
+    "--to",
+    `sqlite:${to}`,
+  ]);
+  expect(code).toBe(0);
+  expect(output).toMatch(/^copying contracts: 1 row$/m);
+  expect(output).toMatch(/^equal +contracts +1 row$/m);
+  expect(output).toMatch(/^equal +snapshots +0 rows$/m);
 });
 
 it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(
