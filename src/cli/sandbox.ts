@@ -70,7 +70,8 @@ export function sandboxCommand(): Command {
 }
 
 async function runSandbox(flags: Flags): Promise<void> {
-  const sandbox = await createSandbox(toOptions(flags));
+  const options = toOptions(flags);
+  const sandbox = await createSandbox(options);
   try {
     const delay = flags.delay === undefined ? {} : { delayMs: flags.delay };
     sandbox.faults.set({ ...flags.fault, ...delay }, { seed: flags.faultSeed ?? 1 });
@@ -78,7 +79,7 @@ async function runSandbox(flags: Flags): Promise<void> {
     await sandbox.close();
     throw error;
   }
-  process.stdout.write(await describe(sandbox, flags));
+  process.stdout.write(await describe(sandbox, options));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
 }
 
@@ -129,7 +130,12 @@ function parseConfig(text: string, path: string): unknown {
   }
 }
 
-async function describe(sandbox: Sandbox, flags: Flags): Promise<string> {
+/** A mirror that an app kept from an earlier run would take the new contracts for those of that run. */
+const againFromTheFirst =
+  "Each start numbers contracts from the first again: delete your app's mirror of an earlier run too, or use --data.\n";
+
+/** By the options, not the flags alone: --config may have set them too. */
+async function describe(sandbox: Sandbox, { data, speed }: SandboxOptions): Promise<string> {
   const subscription = await sandbox.subscription.get();
   const lines = [
     ["Base URL", sandbox.baseUrl],
@@ -139,12 +145,13 @@ async function describe(sandbox: Sandbox, flags: Flags): Promise<string> {
     ["Webhook secret", sandbox.webhookSecret],
     ["Webhooks go to", subscription?.webhookUrl ?? "nowhere yet: POST /apps/api/webhooks, or --webhook-url"],
     ["Control page", sandbox.controlUrl],
-    ["State", flags.data === undefined ? "in memory, gone when this stops" : `kept in ${flags.data}`],
-    ["Clock", flags.speed === undefined ? "real time" : `${flags.speed} × real time`],
+    ["State", data === undefined ? "in memory, gone when this stops" : `kept in ${data}`],
+    ["Clock", speed === undefined ? "real time" : `${speed} × real time`],
   ] as const;
   const { host, port } = sandbox.address;
   const table = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}\n`).join("");
-  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\nYour app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
+  const again = data === undefined ? againFromTheFirst : "";
+  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\n${again}Your app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
 }
 
 function printAttempt({ event, contractId, attempts, nextAttemptAt }: SandboxDelivery): void {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -44,6 +44,7 @@ it("prints what a stranger needs, sends webhooks, and ends cleanly on SIGTERM", 
     receiver.url,
     `${baseUrl}/_sandbox/`,
     "600 × real time",
+    "Each start numbers contracts from the first again: delete your app's mirror of an earlier run too, or use --data.\n",
   ]) {
     expect(output()).toContain(told);
   }
@@ -78,10 +79,15 @@ it("says in one line what is wrong, and ends with 1", async () => {
 it("takes further options from --config and secrets from --secrets-file, never from its arguments", async () => {
   const config = join(tmpdir(), `sandbox-config-${process.pid}.json`);
   const secrets = join(tmpdir(), `sandbox-secrets-${process.pid}.env`);
-  writeFileSync(config, '{"businessName":"Bakery","port":0}');
+  const folder = mkdtempSync(join(tmpdir(), "sandbox-data-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const data = join(folder, "sandbox.db");
+  writeFileSync(config, JSON.stringify({ businessName: "Bakery", port: 0, data, speed: 60 }));
   writeFileSync(secrets, "ESCROW_WEBHOOK_SECRET=whsec_file\n");
   const { output, child, ended } = run(["sandbox", "--config", config, "--secrets-file", secrets]);
-  await expect.poll(output, { timeout: 15_000 }).toContain("whsec_file");
+  await expect.poll(output, { timeout: 15_000 }).toContain("Ctrl+C stops it.");
+  for (const told of ["whsec_file", `kept in ${data}\n`, "60 × real time"]) expect(output()).toContain(told);
+  expect(output()).not.toContain("from the first again");
   child.kill("SIGINT");
   expect(await ended).toBe(0);
   const refused = run(["sandbox", "--webhook-secret", "whsec_argument"]);
