@@ -1,5 +1,6 @@
 import type { Receiver } from "../receiver/receive.ts";
 import type { Store, StoreReader } from "../store/store.ts";
+import { heavyFields } from "../store/tables.ts";
 
 export interface Health {
   /** `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx. */
@@ -33,7 +34,7 @@ async function inspect(reader: StoreReader) {
     orderBy: ["seq"],
     descending: true,
     limit: 1,
-    without: ["body", "headers", "facts"],
+    without: heavyFields,
   });
   const jobs = await reader.countBy("jobs", "state");
   const aside = await reader.countBy("deliveries", "outcome", [

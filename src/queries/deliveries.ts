@@ -1,7 +1,7 @@
 import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import { storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
+import { heavyFields, storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
 import { checkFilter, checkText, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
@@ -86,8 +86,6 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
     },
   };
 }
-
-const heavyFields = ["body", "headers", "facts"] as const;
 
 /**
  * A webhook id that an applied delivery bears is some row's id. One that only deliveries bear which were set aside stands for

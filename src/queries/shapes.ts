@@ -3,6 +3,7 @@ import type { RefundRecord, TransitionRecord } from "../domain/records.ts";
 import type { ContractStatus, MilestoneStatus } from "../domain/status.ts";
 import type { EventMetadata } from "../events/event.ts";
 import type { Party } from "../events/snapshot.ts";
+import type { DeliveryRow } from "../store/tables.ts";
 
 /** A contract as the mirror knows it. Amounts are halalas; times ISO 8601 with Z, their fraction as the service gave it. */
 export interface MirroredContract {
@@ -85,7 +86,7 @@ export interface MirroredDelivery {
   event: string | null;
   contractId: string | null;
   milestoneId: string | null;
-  outcome: "applied" | "duplicate" | "quarantined";
+  outcome: DeliveryRow["outcome"];
   reason: string | null;
   /** How many times it came. */
   attempts: number;

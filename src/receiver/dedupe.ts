@@ -5,8 +5,8 @@
 import { compareText } from "../domain/order.ts";
 import { toFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import type { DeliveryRow } from "../store/tables.ts";
-import { adopt, heavyFields, isSameSubject } from "./adopt.ts";
+import { heavyFields, type DeliveryRow } from "../store/tables.ts";
+import { adopt, isSameSubject } from "./adopt.ts";
 import {
   isDelivery,
   type Arrival,

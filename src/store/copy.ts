@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { columnsOf, encodeValue } from "./codec.ts";
 import type { Condition, FieldOf, NewRow, Store, StoreReader, StoreTransaction } from "./store.ts";
-import { tables, type TableName, type Tables } from "./tables.ts";
+import { heavyFields, tables, type TableName, type Tables } from "./tables.ts";
 
 export interface CopyProgress {
   readonly table: TableName;
@@ -99,7 +99,7 @@ async function lackingIn<Name extends keyof typeof received>(
   return undefined;
 }
 
-const large = { deliveries: ["facts", "headers", "body"], snapshots: ["facts"] } as const;
+const large = { deliveries: heavyFields, snapshots: ["facts"] } as const;
 
 async function copyTable(copying: Copying, table: TableName, after: Position): Promise<void> {
   let rows = 0;

@@ -13,7 +13,7 @@ import type { Session } from "./session.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import type { Indexing } from "./statements.ts";
 import type { NewRow } from "./store.ts";
-import type { DeliveryRow, TableName } from "./tables.ts";
+import { heavyFields, type DeliveryRow, type TableName } from "./tables.ts";
 
 /** Makes the function known that the triggers call: without it a connection reads deliveries, and can't write them. */
 export function defineIdHash(handle: SqliteHandle): void {
@@ -79,7 +79,7 @@ export function withIdHashes(rows: Batches, session: Session, place: TablePlace)
   async function replace(delivery: NewRow<"deliveries">): Promise<void> {
     const [wentIn] = await batches.insert("deliveries", [delivery]);
     if (wentIn === true) return;
-    const [known] = await rows.lookup("deliveries", "id", [delivery.id], ["body", "headers", "facts"]);
+    const [known] = await rows.lookup("deliveries", "id", [delivery.id], heavyFields);
     if (known === undefined)
       throw new Error(`another delivery has the content or the payload id of ${delivery.id}`);
     await rows.updateEach("deliveries", "id", [delivery]);
@@ -119,7 +119,8 @@ const moves = [
 /**
  * Moves a slice from each table into the next. `n` new ids move `n / typical` of the hash space, so that a table neither
  * grows nor runs empty. The slices are those that the first new id falls into: over time all get their turn, and the second
- * lies within the first, so that both go by the same pages of the middle table. (Ids that a release gives to a delivery move on with the slices of later ones.)
+ * lies within the first, so that both go by the same pages of the middle table. (Ids that a release gives to a delivery
+ * move on with the slices of later ones.)
  */
 export async function moveSlices(
   session: Session,

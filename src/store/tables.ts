@@ -29,6 +29,9 @@ export interface Tables {
 
 export type TableName = keyof Tables;
 
+/** The large fields of a delivery: what telling two apart, and a list of them, does not need. */
+export const heavyFields = ["body", "headers", "facts"] as const;
+
 export const storedOutcomes = ["applied", "duplicate", "quarantined"] as const;
 
 /**
