@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Mirror } from "../../src/index.ts";
 import { signBody } from "../../src/signature/sign.ts";
 
 /** One delivery ready to be handed to `mirror.receive`. */
@@ -58,4 +59,18 @@ function toJson(contract: number, event: string, status: string, previous: strin
       ? `"transactionId":"${500_000 + contract}",`
       : "";
   return `{"id":"${randomUUID()}","event":"${event}","createdAt":"${time}","data":{"contractId":"CNT-2601-${String(contract).padStart(8, "0")}","reference":"order-${contract}","status":"${status}",${prev}"amount":600.00,"currency":"SAR",${ids}"timestamp":"${time}","metadata":{"metadata1":"your-custom-data-${contract}","reference":"order-${contract}"}}}`;
+}
+
+const inFlight = 64;
+
+/** @throws Error when one is not applied */
+export async function receiveAll(mirror: Mirror, deliveries: Iterable<BenchDelivery>): Promise<void> {
+  const queue = deliveries[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const { status, outcome } = await mirror.receive(next.value);
+      if (status !== 200 || outcome !== "applied") throw new Error(`a bench delivery was answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { build } from "esbuild";
 import { connections, installWrk, load, prepareRequests, type Load } from "./http-load.ts";
-import { atLeast, median, perSecond, withFolder, type Figure } from "./stopwatch.ts";
+import { atLeast, median, perSecond, shown, withFolder, type Figure } from "./stopwatch.ts";
 
 /** The share of the bare server's requests a second that an adapter with its mirror is to reach. */
 const targets = { express: 0.7, hono: 0.35, fastify: 0.3 };
@@ -13,23 +13,23 @@ const seconds = 2;
 const rounds = 5;
 /** More than are sent in a round; the bare servers, which look at none of it, start over. */
 const perRound = 15_000 * seconds;
+/** What a server by hand has rows for. */
+const rowsByHand = 90_000;
 
 /**
  * Signed deliveries over HTTP, each another one, into Express, Hono and Fastify with the mirror on SQLite FULL, against
- * the same framework reading the body and answering. Round by round, one after the other, each server a process of its
- * own and the load another.
+ * the same framework reading the body and answering. Beside it stands what is left of the bare server's speed with a
+ * receiver written by hand. Round by round, one after the other, each server a process of its own and the load another.
  */
 export async function benchHttp(): Promise<Figure[]> {
   await installWrk();
   return withFolder(async (folder) => {
     const files = await prepareRounds(folder);
-    const contests = await openContests(folder);
-    try {
-      for (const file of files) for (const contest of contests) await compete(contest, file);
-      return contests.map(toFigure);
-    } finally {
-      for (const { ours, bare } of contests) for (const { child } of [ours, bare]) child.disconnect();
-    }
+    const entry = await buildServer();
+    const figures: Figure[] = [];
+    for (const framework of Object.keys(targets) as Framework[])
+      figures.push(...(await compete(framework, { entry, folder, files })));
+    return figures;
   });
 }
 
@@ -39,28 +39,50 @@ async function prepareRounds(folder: string): Promise<string[]> {
   return files;
 }
 
+type Framework = keyof typeof targets;
+
+interface Round {
+  readonly bare: Load;
+  readonly hand: Load;
+  readonly ours: Load;
+}
+
+interface Course {
+  readonly entry: string;
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
+async function compete(framework: Framework, { entry, folder, files }: Course): Promise<Figure[]> {
+  const byHand = join(folder, `${framework}-by-hand.db`);
+  const mirrored = join(folder, `${framework}.db`);
+  const bare = await startServer(entry, framework, "bare");
+  const hand = await startServer(entry, framework, "hand", byHand, String(rowsByHand));
+  const ours = await startServer(entry, framework, "mirror", mirrored);
+  try {
+    const done: Round[] = [];
+    for (const requests of files)
+      done.push({
+        bare: await load({ port: bare.port, requests, seconds, again: true }),
+        hand: await loadAndCount(hand, byHand, requests),
+        ours: await loadAndCount(ours, mirrored, requests),
+      });
+    return toFigures(framework, done.slice(1));
+  } finally {
+    for (const { child } of [bare, hand, ours]) child.disconnect();
+  }
+}
+
+async function loadAndCount({ port }: Server, database: string, requests: string): Promise<Load> {
+  const before = countDeliveries(database);
+  const done = await load({ port, requests, seconds, again: false });
+  expectApplied(done.answered, countDeliveries(database) - before);
+  return done;
+}
+
 interface Server {
   readonly child: ChildProcess;
   readonly port: number;
-}
-
-interface Contest {
-  readonly framework: keyof typeof targets;
-  readonly ours: Server;
-  readonly bare: Server;
-  readonly database: string;
-  readonly loads: { ours: Load; bare: Load }[];
-}
-
-async function openContests(folder: string): Promise<Contest[]> {
-  const entry = await buildServer();
-  const contests: Contest[] = [];
-  for (const framework of Object.keys(targets) as Contest["framework"][]) {
-    const database = join(folder, `${framework}.db`);
-    const ours = await startServer(entry, framework, database);
-    contests.push({ framework, database, ours, bare: await startServer(entry, framework), loads: [] });
-  }
-  return contests;
 }
 
 /** Built as the bench is, so that no loader runs beside the server. */
@@ -81,14 +103,6 @@ async function startServer(entry: string, ...args: string[]): Promise<Server> {
   return { child, port };
 }
 
-async function compete({ ours, bare, database, loads }: Contest, requests: string): Promise<void> {
-  const theirs = await load({ port: bare.port, requests, seconds, again: true });
-  const before = countDeliveries(database);
-  const mine = await load({ port: ours.port, requests, seconds, again: false });
-  expectApplied(mine.answered, countDeliveries(database) - before);
-  loads.push({ ours: mine, bare: theirs });
-}
-
 /** At the end each connection may have one more under way, of which the answer is not waited for. */
 function expectApplied(answered: number, applied: number): void {
   if (applied < answered || applied > answered + connections)
@@ -104,14 +118,23 @@ function countDeliveries(path: string): number {
   return applied;
 }
 
-function toFigure({ framework, loads }: Contest): Figure {
-  const counted = loads.slice(1);
-  return atLeast(targets[framework], {
-    what: `${framework}: deliveries over HTTP, ${connections} connections, SQLite FULL`,
-    measured: describe(counted.map(({ ours }) => ours)),
-    against: `the bare server: ${describe(counted.map(({ bare }) => bare))}`,
-    ratio: median(counted.map(({ ours, bare }) => eachUs(bare) / eachUs(ours))),
-  });
+function toFigures(framework: Framework, done: readonly Round[]): Figure[] {
+  const what = `${framework}: deliveries over HTTP, ${connections} connections, SQLite FULL`;
+  const against = `the bare server: ${describe(done.map(({ bare }) => bare))}`;
+  return [
+    atLeast(targets[framework], {
+      what,
+      measured: describe(done.map(({ ours }) => ours)),
+      against,
+      ratio: median(done.map(({ bare, ours }) => eachUs(bare) / eachUs(ours))),
+    }),
+    shown({
+      what: `${what}, by hand: signature, JSON.parse, the same rows in one transaction for all that wait`,
+      measured: describe(done.map(({ hand }) => hand)),
+      against,
+      ratio: median(done.map(({ bare, hand }) => eachUs(bare) / eachUs(hand))),
+    }),
+  ];
 }
 
 function describe(loads: readonly Load[]): string {

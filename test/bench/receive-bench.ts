@@ -1,17 +1,13 @@
-import Database from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
 import { join } from "node:path";
-import { createMirror, type Mirror } from "../../src/index.ts";
+import { createMirror } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
-import { columnsOf, encodeValue } from "../../src/store/codec.ts";
-import { sqliteDialect } from "../../src/store/dialect.ts";
-import { initial } from "../../src/store/migrations/0001-initial.ts";
 import { tables } from "../../src/store/tables.ts";
-import { makeDeliveries, secret, type BenchDelivery } from "./deliveries.ts";
-import { recordingStore, type RecordedWrite } from "./recording-store.ts";
+import { columnName, openByHand, openTables, toValues, writtenColumns } from "./by-hand.ts";
+import { makeDeliveries, receiveAll, secret } from "./deliveries.ts";
+import { byDelivery, record, type RecordedWrite } from "./recording-store.ts";
 import { atLeast, median, microsecondsEach, perSecond, withFolder, type Figure } from "./stopwatch.ts";
 
-const inFlight = 64;
 const rounds = 7;
 const perRound = 6400;
 const perRoundKysely = 640;
@@ -48,17 +44,6 @@ export async function benchReceive(): Promise<Figure[]> {
   });
 }
 
-export async function receiveAll(mirror: Mirror, deliveries: Iterable<BenchDelivery>): Promise<void> {
-  const queue = deliveries[Symbol.iterator]();
-  const worker = async (): Promise<void> => {
-    for (let next = queue.next(); !next.done; next = queue.next()) {
-      const { status, outcome } = await mirror.receive(next.value);
-      if (status !== 200 || outcome !== "applied") throw new Error(`a bench delivery was answered ${status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
-}
-
 function toFigures(ours: number, byHand: number, kysely: number): Figure[] {
   const what = "mirror.receive, 64 in flight, SQLite FULL";
   const measured = perSecond(ours);
@@ -78,40 +63,9 @@ function toFigures(ours: number, byHand: number, kysely: number): Figure[] {
   ];
 }
 
-/** What the mirror writes for these deliveries, commit by commit. */
-async function record(deliveries: readonly BenchDelivery[]): Promise<RecordedWrite[][]> {
-  const commits: RecordedWrite[][] = [];
-  const store = recordingStore(sqlite(":memory:"), commits);
-  const mirror = await createMirror({ store, webhook: { secrets: secret } });
-  commits.length = 0;
-  await receiveAll(mirror, deliveries);
-  await mirror.close();
-  return commits.filter((writes) => writes.length > 0);
-}
-
 function writesOf(commits: readonly RecordedWrite[][], deliveries: number): number {
   let seen = 0;
   return commits.flat().findIndex(({ table }) => table === "deliveries" && ++seen > deliveries);
-}
-
-function openByHand(path: string) {
-  const database = openTables(path);
-  const statements = new Map<string, Database.Statement>();
-  const prepare = ({ how, table }: RecordedWrite): Database.Statement => {
-    const key = how + table;
-    const known = statements.get(key) ?? database.prepare(toSql(how, table));
-    statements.set(key, known);
-    return known;
-  };
-  const writeCommit = database.transaction((writes: readonly RecordedWrite[]) => {
-    for (const write of writes) prepare(write).run(...toValues(write));
-  });
-  return {
-    write: (commits: readonly RecordedWrite[][]) => {
-      for (const writes of commits) writeCommit.immediate(writes);
-    },
-    close: () => database.close(),
-  };
 }
 
 function openKysely(path: string) {
@@ -158,47 +112,4 @@ async function insertWith(trx: AnyKysely, write: RecordedWrite): Promise<void> {
       how === "insert" ? conflict.doNothing() : conflict.columns(key).doUpdateSet(row),
     )
     .execute();
-}
-
-/** The rows of a commit dealt out, one delivery's share to each transaction. */
-function byDelivery(writes: readonly RecordedWrite[]): RecordedWrite[][] {
-  const deliveries = writes.filter(({ table }) => table === "deliveries");
-  const groups = deliveries.map((write) => [write]);
-  for (const [index, write] of writes.filter(({ table }) => table !== "deliveries").entries())
-    groups[index % groups.length]?.push(write);
-  return groups;
-}
-
-/** By hand one would have an index keep each id unique, not our triggers. */
-function openTables(path: string): Database.Database {
-  const database = new Database(path);
-  database.pragma("journal_mode = wal");
-  database.pragma("synchronous = full");
-  database.pragma("cache_size = -32768");
-  database.pragma("wal_autocheckpoint = 4096");
-  const types = { ...sqliteDialect.types, idsUniqueBy: "index" } as const;
-  for (const statement of initial.statements(types, "", "escrow_")) database.exec(statement);
-  return database;
-}
-
-function toSql(how: RecordedWrite["how"], table: RecordedWrite["table"]): string {
-  const names = writtenColumns(table).map(({ name }) => name);
-  const insert = `insert into escrow_${table} (${names.join()}) values (${names.map(() => "?").join()})`;
-  if (how === "insert") return `${insert} on conflict do nothing`;
-  const key = tables[table].key.map((field) => columnName(table, field));
-  const set = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
-  return `${insert} on conflict (${key.join()}) do update set ${set.join()}`;
-}
-
-function toValues({ table, row }: RecordedWrite): unknown[] {
-  const values = row as Record<string, unknown>;
-  return writtenColumns(table).map(({ field, type }) => encodeValue(type, values[field]));
-}
-
-function writtenColumns(table: RecordedWrite["table"]) {
-  return columnsOf(table).filter(({ type }) => type !== "serial");
-}
-
-function columnName(table: RecordedWrite["table"], field: string): string {
-  return columnsOf(table).find((column) => column.field === field)?.name ?? field;
 }

@@ -1,5 +1,8 @@
+import { createMirror } from "../../src/index.ts";
+import { sqlite } from "../../src/sqlite.ts";
 import type { Store, StoreTransaction } from "../../src/store/store.ts";
 import type { TableName } from "../../src/store/tables.ts";
+import { receiveAll, secret, type BenchDelivery } from "./deliveries.ts";
 
 /** One row that a commit wrote. */
 export interface RecordedWrite {
@@ -8,8 +11,28 @@ export interface RecordedWrite {
   readonly row: object;
 }
 
+/** What the mirror writes for these deliveries, commit by commit. */
+export async function record(deliveries: Iterable<BenchDelivery>): Promise<RecordedWrite[][]> {
+  const commits: RecordedWrite[][] = [];
+  const store = recordingStore(sqlite(":memory:"), commits);
+  const mirror = await createMirror({ store, webhook: { secrets: secret } });
+  commits.length = 0;
+  await receiveAll(mirror, deliveries);
+  await mirror.close();
+  return commits.filter((writes) => writes.length > 0);
+}
+
+/** The rows of a commit dealt out, one delivery's share to each transaction. */
+export function byDelivery(writes: readonly RecordedWrite[]): RecordedWrite[][] {
+  const deliveries = writes.filter(({ table }) => table === "deliveries");
+  const groups = deliveries.map((write) => [write]);
+  for (const [index, write] of writes.filter(({ table }) => table !== "deliveries").entries())
+    groups[index % groups.length]?.push(write);
+  return groups;
+}
+
 /** A store that keeps what is written through it, commit by commit. */
-export function recordingStore(store: Store, commits: RecordedWrite[][]): Store {
+function recordingStore(store: Store, commits: RecordedWrite[][]): Store {
   return {
     description: store.description,
     open: (options) => store.open(options),

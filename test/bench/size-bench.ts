@@ -2,8 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createMirror, type Mirror } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
-import { deliveriesPerContract, makeDeliveries, secret } from "./deliveries.ts";
-import { receiveAll } from "./receive-bench.ts";
+import { deliveriesPerContract, makeDeliveries, receiveAll, secret } from "./deliveries.ts";
 import { atMost, median, microseconds, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
 const slice = 10_000;

@@ -45,6 +45,11 @@ export function atLeast(limit: number, figure: Omit<Figure, "target" | "met">): 
   return { ...figure, target: `at least ${limit}×`, met: figure.ratio >= limit };
 }
 
+/** The floor beside a figure: it has no mark to reach. */
+export function shown(figure: Omit<Figure, "target" | "met">): Figure {
+  return { ...figure, target: "shown", met: true };
+}
+
 export function microseconds(value: number): string {
   return `${value.toFixed(value < 100 ? 2 : 0)} µs`;
 }
