@@ -137,27 +137,39 @@ async function writePage<Name extends TableName>(store: Store, table: Name, page
     const keys = new Set(there.map((row) => keyOf(table, row)));
     const missing = rows.filter((row) => !hashes.has(hashOf(table, row)));
     const isOther = (row: object): boolean => isKeyed(table, row) && keys.has(keyOf(table, row));
-    const fresh = missing.filter((row) => !isOther(row));
-    await tx.upsert(table, missing.filter(isOther));
-    if ((await tx.insert(table, fresh)).every(Boolean)) return;
-    await makeRoom(tx, table, fresh);
-    await tx.insert(table, fresh);
+    const others = missing.filter(isOther);
+    if (others.length === 0 && (await tx.insert(table, missing)).every(Boolean)) return;
+    await makeRoom(tx, table, missing);
+    await tx.upsert(table, others);
+    await tx.insert(
+      table,
+      missing.filter((row) => !isOther(row)),
+    );
   });
 }
 
-/** A delivery that was released, or a row of the target's own, has another key for the same unique content. */
+/**
+ * Removes rows that hold, under another key, what is unique: a delivery that was released in the source since, or that the
+ * target met in another order. The source has each of them too, so that they come back under its keys.
+ */
 async function makeRoom<Name extends TableName>(
   tx: StoreTransaction,
   table: Name,
   rows: readonly NewRow<Name>[],
 ): Promise<void> {
-  const [field] = tables[table].unique as readonly FieldOf<Name>[];
-  if (field === undefined) return;
-  const values = rows.map((row) => valueOf(row, field) as string);
-  await tx.remove(table, [{ field, op: "in", value: values } as unknown as Condition<Tables[Name]>]);
+  for (const field of tables[table].unique as readonly FieldOf<Name>[]) {
+    const keys = new Map(rows.map((row) => [valueOf(row, field) as string | null, keyOf(table, row)]));
+    const values = [...keys.keys()].filter((value) => value !== null);
+    for (const row of await tx.lookup(table, field, values))
+      if (keys.get(valueOf(row, field) as string) !== keyOf(table, row))
+        await tx.remove(table, isOfKey(table, row));
+  }
 }
 
-/** Of contracts that the source knows, what it has no more: a late event took a gap away, a refold came out shorter. */
+/**
+ * Of contracts that the source knows, what it has no more: a late event took a gap away, a refold came out shorter. And
+ * anomalies for good that the target noted by itself, which have no key: the source has its own.
+ */
 async function removeGone(copying: Copying, table: TableName): Promise<void> {
   const [first, second] = tables[table].key as readonly string[];
   if (first !== "contractId" || second === undefined || table === "snapshots") return;
@@ -165,15 +177,13 @@ async function removeGone(copying: Copying, table: TableName): Promise<void> {
     const ids = [...new Set(page.map((row) => valueOf(row, first) as string | null))];
     const isTheirs = { field: first, op: "in", value: ids } as Condition<Tables[TableName]>;
     const [kept, known] = await copying.source.read(async (reader) => [
-      new Set((await reader.find(table, { where: [isTheirs] })).map((row) => keyOf(table, row))),
+      new Set((await reader.find(table, { where: [isTheirs] })).map((row) => identityOf(table, row))),
       await contractsAmong(reader, ids),
     ]);
-    const gone = page.filter(
-      (row) =>
-        isKeyed(table, row) && known.has(valueOf(row, first) as string) && !kept.has(keyOf(table, row)),
-    );
+    const isGone = (row: object): boolean =>
+      !kept.has(identityOf(table, row)) && (!isKeyed(table, row) || known.has(valueOf(row, first) as string));
     await copying.target.transaction(async (tx) => {
-      for (const row of gone) await tx.remove(table, isOfKey(table, row));
+      for (const row of page.filter(isGone)) await tx.remove(table, isOfRow(table, row));
     });
   }
 }
@@ -192,6 +202,17 @@ function isKeyed(table: TableName, row: object): boolean {
 
 function keyOf(table: TableName, row: object): string {
   return JSON.stringify(tables[table].key.map((field) => valueOf(row, field)));
+}
+
+/** What tells a row from others in both databases: its key, or all that it says. */
+function identityOf(table: TableName, row: object): string {
+  return isKeyed(table, row) ? keyOf(table, row) : hashOf(table, row);
+}
+
+/** Holds for this row of the store that it was read from. */
+function isOfRow<Name extends TableName>(table: Name, row: Tables[Name]): Condition<Tables[Name]>[] {
+  if (isKeyed(table, row)) return isOfKey(table, row);
+  return [{ field: "seq", op: "=", value: valueOf(row, "seq") }] as unknown as Condition<Tables[Name]>[];
 }
 
 /** Holds for the row of the same key. */

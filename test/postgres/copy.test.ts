@@ -9,11 +9,14 @@ import { postgres } from "../../src/store/postgres-store.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { mirroredRows } from "../property/rows.ts";
+import { law } from "../property/law.ts";
 import { openReceiving } from "../property/receiving.ts";
 import * as fc from "fast-check";
-import { schedule } from "../../src/testing/schedule.ts";
-import { openMirror, temporaryFile } from "../support/mirror.ts";
-import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { arrangement, rearrange, schedule } from "../../src/testing/schedule.ts";
+import { delivery } from "../support/delivery.ts";
+import { openMirror, storeKinds, temporaryFile } from "../support/mirror.ts";
+import { freshSchema, postgresStore, postgresUrl, run } from "../support/postgres.ts";
 
 const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
 
@@ -109,6 +112,45 @@ describe("copying", () => {
     ).toEqual([{ rows: 0 }]);
     await target.store.close();
     await source.store.close();
+  });
+
+  law(
+    "makes a target that received the same in another order as its source is",
+    0.01,
+    fc.tuple(schedule({ manner: "wild", contractsMax: 3, sharedRefundIds: true }), arrangement()),
+    async ([told, arranged]) => {
+      const source = await openReceiving(createMemoryStore());
+      const target = await openReceiving(sqlite(":memory:"));
+      await source.deliver(told);
+      await target.deliver(rearrange(told, arranged));
+      const compared = await copyStore(source.store, target.store, { pageRows: 5 });
+      expect(compared.filter(({ equal }) => !equal)).toEqual([]);
+      expect(await mirroredRows(target.store)).toEqual(await mirroredRows(source.store));
+      await target.store.close();
+      await source.store.close();
+    },
+  );
+
+  const contradicting = [
+    ["one webhook id", { webhookId: "wh-1" }, [{}, { title: "another" }]],
+    ["one payload id", {}, [{ id: "p-1" }, { id: "p-1", title: "another" }]],
+  ] as const;
+  it.each(
+    [...storeKinds, ["Postgres", postgresStore] as const].flatMap(([kind, open]) =>
+      contradicting.map(([what, send, shapes]) => ({ kind, open, what, send, shapes })),
+    ),
+  )("$kind: takes over from its source which of two of $what claimed it", async ({ open, send, shapes }) => {
+    const [source, target] = [createMemoryStore(), open()];
+    const deliveries = shapes.map((shape) => delivery("contract.created", shape, send));
+    for (const [store, ordered] of [
+      [source, deliveries],
+      [target, deliveries.toReversed()],
+    ] as const) {
+      const mirror = await openMirror({ store });
+      for (const each of ordered) expect((await mirror.receive(each)).status).toBe(200);
+    }
+    const compared = await copyStore(source, target);
+    expect(compared.filter(({ equal }) => !equal)).toEqual([]);
   });
 
   it("refuses to take back what the target has received since, before it writes and before it repairs", async () => {
