@@ -13,6 +13,14 @@ export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boole
   );
 }
 
+/** The deliveries that claimed the webhook id or the payload id before, locked, without what is large. */
+export async function findClaimants(tx: StoreTransaction, webhookId: string, payloadId: string | null) {
+  const [byId] = await tx.claim("deliveries", "id", [webhookId], heavyFields);
+  const [byPayloadId] =
+    payloadId === null ? [] : await tx.claim("deliveries", "payloadId", [payloadId], heavyFields);
+  return { byId, byPayloadId };
+}
+
 /**
  * Makes an applied delivery of one that was set aside, with those of its ids that no other has claimed. Nothing is done
  * where its event is applied already: the delivery that did so is given back.
@@ -22,18 +30,18 @@ export async function adopt(
   row: DeliveryRow,
   facts: EventFacts,
 ): Promise<DeliveryRow | undefined> {
-  const [byId] = await tx.claim("deliveries", "id", [row.webhookId], heavyFields);
-  const [byPayloadId] =
-    facts.payloadId === null ? [] : await tx.claim("deliveries", "payloadId", [facts.payloadId], heavyFields);
+  const { byId, byPayloadId } = await findClaimants(tx, row.webhookId, facts.payloadId);
   if (byPayloadId !== undefined && isSameSubject(byPayloadId, facts)) return byPayloadId;
   // The header alone says little: of two signed payload ids each is an event of its own.
   const isTold = byId?.payloadId != null && facts.payloadId !== null;
   if (byId !== undefined && byId.digest !== row.digest && !isTold && isSameSubject(byId, facts)) return byId;
-  await tx.update("deliveries", "contentKey", row.contentKey, {
+  const adopted = {
+    contentKey: row.contentKey,
     id: byId === undefined ? row.webhookId : row.id,
     webhookId: row.webhookId,
     ...toFactColumns(facts, byPayloadId === undefined),
-    outcome: "applied",
-  });
+    outcome: "applied" as const,
+  };
+  await tx.updateEach("deliveries", "contentKey", [adopted]);
   return undefined;
 }

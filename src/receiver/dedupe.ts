@@ -3,10 +3,9 @@
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
 import { compareText } from "../domain/order.ts";
-import { toFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import { heavyFields, type DeliveryRow } from "../store/tables.ts";
-import { adopt, isSameSubject } from "./adopt.ts";
+import { adopt, findClaimants, isSameSubject } from "./adopt.ts";
 import {
   isDelivery,
   type Arrival,
@@ -14,8 +13,9 @@ import {
   type DeliveryArrival,
   type SnapshotArrival,
 } from "./arrival.ts";
+import { digestIdOf, setAside, toRow } from "./delivery-row.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
-import type { Reason, Verdict } from "./outcome.ts";
+import type { Verdict } from "./outcome.ts";
 
 export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {
   const verdicts = new Map<Arrival, Verdict>([
@@ -86,85 +86,6 @@ async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
   return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
 }
 
-/** Of API answers that say the same at the same second one is taken in. */
-async function dedupeSnapshots(
-  tx: StoreTransaction,
-  snapshots: readonly SnapshotArrival[],
-): Promise<[SnapshotArrival, Verdict][]> {
-  const ordered = snapshots.toSorted((a, b) => compareText(a.digest, b.digest));
-  const inserted = await tx.insert("snapshots", ordered.map(toSnapshotRow));
-  return ordered.map((snapshot, index) => [
-    snapshot,
-    { outcome: inserted[index] === true ? "applied" : "duplicate" },
-  ]);
-}
-
-function toSnapshotRow({ digest, receivedAt, facts }: SnapshotArrival): NewRow<"snapshots"> {
-  return { contractId: facts.contractId, digest, receivedAt, facts };
-}
-
-function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {
-  return arrival.kind === "snapshot";
-}
-
-/** A delivery that is applied claims its ids, and no other does. */
-function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
-  const { reason } = arrival.reading;
-  if (reason !== null) return setAside(arrival, reason, null);
-  return rowOf(arrival, arrival.webhookId, { outcome: "applied", reason: null, contradicts: null });
-}
-
-/** The row of a delivery under an id of its own, so that it takes no other's place. */
-function setAside(
-  arrival: DeliveryArrival,
-  reason: Reason,
-  contradicts: string | null,
-): NewRow<"deliveries"> {
-  const outcome = reason === "payload-changed" ? "duplicate" : "quarantined";
-  return rowOf(arrival, ownId(arrival), { outcome, reason, contradicts });
-}
-
-type Judgement = Pick<DeliveryRow, "outcome" | "reason" | "contradicts">;
-
-/** Field by field: an object this wide that is spread together is a slow one. */
-function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewRow<"deliveries"> {
-  const columns = toFactColumns(arrival.reading.facts, judgement.outcome === "applied");
-  return {
-    id,
-    webhookId: arrival.webhookId,
-    payloadId: columns.payloadId,
-    digest: arrival.digest,
-    contentKey: arrival.contentKey,
-    event: columns.event,
-    contractId: columns.contractId,
-    milestoneId: columns.milestoneId,
-    occurredAt: columns.occurredAt,
-    outcome: judgement.outcome,
-    reason: judgement.reason,
-    attempts: 1,
-    receivedAt: arrival.receivedAt,
-    lastReceivedAt: arrival.receivedAt,
-    secretId: arrival.secretId,
-    contradicts: judgement.contradicts,
-    facts: columns.facts,
-    headers: arrival.headers,
-    body: arrival.body,
-  };
-}
-
-function ownId(arrival: DeliveryArrival): string {
-  return `sha256:${arrival.digest}`;
-}
-
-function verdictOfNew({ webhookId, reading }: DeliveryArrival): Verdict {
-  if (reading.reason === null) return { outcome: "applied", webhookId };
-  return { outcome: "quarantined", webhookId, reason: reading.reason };
-}
-
-function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
-  return { outcome: "duplicate", webhookId };
-}
-
 /**
  * A delivery that met a taken key: the same content again (kept beside another only a moment ago, in this very batch),
  * other content under the same ids, or a contradiction.
@@ -176,26 +97,17 @@ async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promis
     await countAttempts(tx, [{ row: same, arrivals: [arrival] }]);
     return duplicateOf(arrival);
   }
-  const known = await findClaimants(tx, arrival);
-  const twin = known.find((row) => isSameSubject(row, arrival.reading.facts));
+  const { facts } = arrival.reading;
+  const { byId, byPayloadId } = await findClaimants(tx, webhookId, facts?.payloadId ?? null);
+  const twin = [byId, byPayloadId].find((row) => row !== undefined && isSameSubject(row, facts));
   if (twin !== undefined) {
     await countAttempts(tx, [{ row: twin, arrivals: [arrival] }]);
     await keepBeside(tx, arrival, "payload-changed", twin);
     return { outcome: "duplicate", webhookId, reason: "payload-changed" };
   }
-  const [other] = known;
-  const reason = other?.id === webhookId ? "webhook-id-conflict" : "payload-id-conflict";
-  await keepBeside(tx, arrival, reason, other);
+  const reason = byId === undefined ? "payload-id-conflict" : "webhook-id-conflict";
+  await keepBeside(tx, arrival, reason, byId ?? byPayloadId);
   return { outcome: "quarantined", webhookId, reason };
-}
-
-/** The deliveries that claimed the webhook id or the payload id before, the webhook id's first. */
-async function findClaimants(tx: StoreTransaction, arrival: DeliveryArrival): Promise<DeliveryRow[]> {
-  const payloadId = arrival.reading.facts?.payloadId ?? null;
-  const byId = await tx.claim("deliveries", "id", [arrival.webhookId], heavyFields);
-  const byPayload =
-    payloadId === null ? [] : await tx.claim("deliveries", "payloadId", [payloadId], heavyFields);
-  return [...byId, ...byPayload];
 }
 
 /** A delivery that is stored, and the times that it came again. */
@@ -223,9 +135,41 @@ async function keepBeside(
   const [kept] = await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
   // Never a 2xx for what is not stored.
   if (kept !== true)
-    throw new Error(`delivery ${ownId(arrival)} can't be kept beside another: its row id is taken`);
+    throw new Error(
+      `delivery ${digestIdOf(arrival.digest)} can't be kept beside another: its row id is taken`,
+    );
   const { facts } = arrival.reading;
-  const detail = `${ownId(arrival)} came with ids of ${known?.id ?? "another delivery"}`;
+  const detail = `${digestIdOf(arrival.digest)} came with ids of ${known?.id ?? "another delivery"}`;
   const place = { ...facts, webhookId: arrival.webhookId };
   await tx.insert("anomalies", [lastingAnomaly(kind, detail, arrival.receivedAt, place)]);
+}
+
+function verdictOfNew({ webhookId, reading }: DeliveryArrival): Verdict {
+  if (reading.reason === null) return { outcome: "applied", webhookId };
+  return { outcome: "quarantined", webhookId, reason: reading.reason };
+}
+
+function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
+  return { outcome: "duplicate", webhookId };
+}
+
+/** Of API answers that say the same at the same second one is taken in. */
+async function dedupeSnapshots(
+  tx: StoreTransaction,
+  snapshots: readonly SnapshotArrival[],
+): Promise<[SnapshotArrival, Verdict][]> {
+  const ordered = snapshots.toSorted((a, b) => compareText(a.digest, b.digest));
+  const inserted = await tx.insert("snapshots", ordered.map(toSnapshotRow));
+  return ordered.map((snapshot, index) => [
+    snapshot,
+    { outcome: inserted[index] === true ? "applied" : "duplicate" },
+  ]);
+}
+
+function toSnapshotRow({ digest, receivedAt, facts }: SnapshotArrival): NewRow<"snapshots"> {
+  return { contractId: facts.contractId, digest, receivedAt, facts };
+}
+
+function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {
+  return arrival.kind === "snapshot";
 }

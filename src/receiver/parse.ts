@@ -1,10 +1,12 @@
 /** The step *parse*: a verified request becomes an arrival, readable or not; what can't be read is set aside, never refused. */
 import { hash } from "node:crypto";
+import { idLengthMax, isBlank } from "../shared/ids.ts";
 import { inflateBody } from "../events/inflate.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { Verified } from "../signature/verify.ts";
 import type { DeliveryArrival, Reading } from "./arrival.ts";
 import { contentKeyOf } from "./content-key.ts";
+import { digestIdOf, isDigestId } from "./delivery-row.ts";
 import type { Request, RequestHeaders } from "./request.ts";
 
 export interface ParseOptions {
@@ -24,7 +26,7 @@ export function parseDelivery(
   const reading = read(request, verified, options);
   return {
     kind: "delivery",
-    webhookId: headerId(request.headers, options) ?? payloadIdOf(reading) ?? `sha256:${digest}`,
+    webhookId: headerId(request.headers, options) ?? payloadIdOf(reading) ?? digestIdOf(digest),
     digest,
     contentKey: contentKeyOf(request.body, digest),
     body: request.body,
@@ -39,7 +41,7 @@ export function parseDelivery(
 /** In a spelling that no row id of our own has. */
 function payloadIdOf({ facts }: Reading): string | undefined {
   const id = facts?.payloadId ?? undefined;
-  return id?.startsWith("sha256:") ? `id:${id}` : id;
+  return id !== undefined && isDigestId(id) ? `id:${id}` : id;
 }
 
 function read(request: Request, verified: Verified, { bodyBytesMax }: ParseOptions): Reading {
@@ -51,8 +53,6 @@ function read(request: Request, verified: Verified, { bodyBytesMax }: ParseOptio
   return { facts: event.value.facts, reason: verified.outsideTolerance ? "outside-tolerance" : null };
 }
 
-const idLengthMax = 255;
-
 /**
  * The id that the service gave this delivery. The header is unsigned: one that is repeated, too long or has control
  * characters is ignored, and so is one in the form of our own row ids. Proxies and the Fetch API join repeated
@@ -62,19 +62,11 @@ function headerId(headers: RequestHeaders, { idHeader }: ParseOptions): string |
   const values = headers.get(idHeader);
   const [id] = values ?? [];
   if (id === undefined || values?.length !== 1 || id.length > idLengthMax) return undefined;
-  if (id.trim() === "" || id.includes(", ") || id.startsWith("sha256:")) return undefined;
-  return hasControl(id) ? undefined : id;
+  if (isBlank(id) || id.includes(", ") || isDigestId(id) || /\p{Cc}/u.test(id)) return undefined;
+  return id;
 }
 
-function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < 32 || (code >= 127 && code < 160)) return true;
-  }
-  return false;
-}
-
-/** What is never stored beside a body: with it, the pair could be replayed, or it grants access. */
+/** Never stored: these grant access. (The signature is left out too: with it the pair could be replayed.) */
 const secretHeaders: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie"]);
 
 function storedHeaders(headers: RequestHeaders, { signatureHeader }: ParseOptions): Record<string, string> {

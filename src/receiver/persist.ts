@@ -1,9 +1,10 @@
 /** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
 import { isDeepStrictEqual } from "node:util";
+import type { Attachment } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
-import type { StoreTransaction } from "../store/store.ts";
+import type { FieldOf, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
 
@@ -76,30 +77,34 @@ function changed<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<strin
 }
 
 /** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */
-async function removeGone(tx: StoreTransaction, { before, after }: ContractChange): Promise<void> {
+async function removeGone(tx: StoreTransaction, change: ContractChange): Promise<void> {
+  const { before, after } = change;
   const { contractId, transitionCount, anomalyCount } = after.contract;
-  const contract = { field: "contractId", op: "=", value: contractId } as const;
+  const isOfContract = { field: "contractId", op: "=", value: contractId } as const;
   if (transitionCount < before.contract.transitionCount)
-    await tx.remove("transitions", [contract, { field: "position", op: ">", value: transitionCount }]);
+    await tx.remove("transitions", [isOfContract, { field: "position", op: ">", value: transitionCount }]);
   if (anomalyCount < before.contract.anomalyCount)
-    await tx.remove("anomalies", [contract, { field: "position", op: ">", value: anomalyCount }]);
-  const milestones = gone(before.milestones, after.milestones);
-  if (milestones.length > 0)
-    await tx.remove("milestones", [contract, { field: "milestoneId", op: "in", value: milestones }]);
-  const refunds = gone(before.refunds, after.refunds);
-  if (refunds.length > 0)
-    await tx.remove("refunds", [contract, { field: "refundId", op: "in", value: refunds }]);
-  const payments = gone(before.payments, after.payments);
-  if (payments.length > 0)
-    await tx.remove("payments", [contract, { field: "paymentKey", op: "in", value: payments }]);
-  const disputes = gone(before.disputes, after.disputes);
-  if (disputes.length > 0)
-    await tx.remove("disputes", [contract, { field: "disputeKey", op: "in", value: disputes }]);
+    await tx.remove("anomalies", [isOfContract, { field: "position", op: ">", value: anomalyCount }]);
+  await removeMissing(tx, "milestones", "milestoneId", change);
+  await removeMissing(tx, "refunds", "refundId", change);
+  await removeMissing(tx, "payments", "paymentKey", change);
+  await removeMissing(tx, "disputes", "disputeKey", change);
 }
 
-function gone<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): string[] {
-  if (before.size === 0) return [];
-  return [...before.keys()].filter((key) => !after.has(key));
+async function removeMissing<Name extends Attachment>(
+  tx: StoreTransaction,
+  table: Name,
+  field: FieldOf<Name>,
+  { before, after }: ContractChange,
+): Promise<void> {
+  if (before[table].size === 0) return;
+  const value = [...before[table].keys()].filter((key) => !after[table].has(key));
+  if (value.length === 0) return;
+  const { contractId } = after.contract;
+  await tx.remove(table, [
+    { field: "contractId", op: "=", value: contractId },
+    { field, op: "in", value },
+  ]);
 }
 
 /** One refund id on two contracts is the service's mistake or ours: each of the two is flagged, once (semantics §6). */

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Batches } from "./batches.ts";
-import { columnOf, decodeRows, decodeValue, encodeRow } from "./codec.ts";
+import { columnOf, decodeRows, decodeValue } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
 import type { Dialect, TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
@@ -64,16 +64,6 @@ function createTransaction(session: Session, statements: Statements, batches: Ba
       return new Map(
         rows.map(([value, count]) => [decodeValue(type, value) as string | null, Number(count)]),
       );
-    },
-
-    async update<Name extends TableName>(
-      table: Name,
-      field: FieldOf<Name>,
-      value: string,
-      set: Partial<Tables[Name]>,
-    ) {
-      const { sql, columns } = statements.update(table, field, Object.keys(set));
-      await session.run(sql, encodeRow(columns, { ...set, [field]: value }));
     },
 
     async remove(table, where) {

@@ -6,11 +6,11 @@ import { encodeText } from "./text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** One table: its rows by key, and which row holds each unique value. */
+/** The rows of each table by their key. */
 type Content = { readonly [Name in TableName]: ReadonlyMap<string, Row> };
 
 /**
- * The store in plain maps: the reference model of the tests, and a mirror without a file for trying things out.
+ * The store in plain maps: the reference model of the tests.
  * A transaction works on a copy of the maps and swaps them in when it commits.
  */
 export function createMemoryStore(): Store {
@@ -137,20 +137,12 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       }
     },
 
-    async update<Name extends TableName>(
-      table: Name,
-      field: FieldOf<Name>,
-      value: string,
-      set: Partial<Tables[Name]>,
-    ) {
-      for (const row of rowsOf(table).filter((each) => each[field] === value)) {
-        writable(table).delete(keyOf(table, row));
-        put(table, { ...row, ...set }, row);
-      }
-    },
-
     async updateEach(table, field, rows) {
-      for (const row of rows) await this.update(table, field, row[field] as string, row);
+      for (const set of rows)
+        for (const row of rowsOf(table).filter((each) => each[field] === set[field])) {
+          writable(table).delete(keyOf(table, row));
+          put(table, { ...row, ...set }, row);
+        }
     },
 
     async remove(table, where) {

@@ -17,7 +17,10 @@ export interface Store {
   readonly db: Kysely<MirrorDatabase>;
   /** Makes the tables ready: `auto` migrates, `check` refuses with `schema-version` when they are of another version. */
   open(options: OpenOptions): Promise<void>;
-  /** Runs `work` with the write lock held from the start; commits when it resolves, rolls back when it rejects. */
+  /**
+   * Runs `work` in one transaction; commits when it resolves, rolls back when it rejects. Where a database has several
+   * writers `work` may run again after another was in its way, so it does nothing outside of the transaction.
+   */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** Runs `work` on one consistent view of what is committed. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
@@ -66,14 +69,7 @@ export interface StoreTransaction extends StoreReader {
   insert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<boolean[]>;
   /** Inserts each row, or replaces the one of its key. */
   upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
-  /** Sets fields of the one row whose `field` is `value`. */
-  update<Name extends TableName>(
-    table: Name,
-    field: FieldOf<Name>,
-    value: string,
-    set: Partial<Tables[Name]>,
-  ): Promise<void>;
-  /** The same for many: each row holds its `field` and what is set, the same fields in all of them. */
+  /** Sets fields of the rows that these name by `field`: each holds its `field` and what is set, the same fields in all. */
   updateEach<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,

@@ -408,16 +408,25 @@ export function describeStore(contract: StoreContract): void {
       });
     });
 
-    it("update sets the given fields of the one row, and no others", async () => {
-      await insert("deliveries", [deliveryRow("wh-1", { secretId: "s" }), deliveryRow("wh-2")]);
-      await store.transaction((tx) =>
-        tx.update("deliveries", "id", "wh-1", { attempts: 5, reason: "not-json", headers: { a: "b" } }),
-      );
-      await store.transaction((tx) => tx.update("deliveries", "id", "wh-9", { attempts: 7 }));
+    it("updateEach sets the given fields of the rows that it names, and no others", async () => {
+      await insert("deliveries", [
+        deliveryRow("wh-1", { secretId: "s" }),
+        deliveryRow("wh-2"),
+        deliveryRow("wh-3"),
+      ]);
+      await store.transaction(async (tx) => {
+        await tx.updateEach("deliveries", "id", [
+          { id: "wh-1", attempts: 5, reason: "not-json", headers: { a: "b" } },
+          { id: "wh-2", attempts: 6, reason: null, headers: {} },
+          { id: "wh-9", attempts: 7, reason: null, headers: {} },
+        ]);
+        await tx.updateEach("deliveries", "id", []);
+      });
       const rows = await store.read((reader) => reader.find("deliveries", { orderBy: ["id"] }));
       expect(rows).toMatchObject([
         { id: "wh-1", attempts: 5, reason: "not-json", headers: { a: "b" }, secretId: "s" },
-        { id: "wh-2", attempts: 1, reason: null, headers: null },
+        { id: "wh-2", attempts: 6, reason: null, headers: {} },
+        { id: "wh-3", attempts: 1, reason: null, headers: null },
       ]);
     });
 
@@ -479,7 +488,7 @@ export function describeStore(contract: StoreContract): void {
           await tx.insert("contracts", [contractRow("A"), contractRow("B")]);
           const work = tx.savepoint(async () => {
             await tx.insert("contracts", [contractRow("C")]);
-            await tx.update("contracts", "contractId", "A", { title: "changed" });
+            await tx.updateEach("contracts", "contractId", [{ contractId: "A", title: "changed" }]);
             await tx.remove("contracts", [{ field: "contractId", op: "=", value: "B" }]);
             throw new Error("fault");
           });

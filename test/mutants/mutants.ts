@@ -10,6 +10,7 @@ export interface Mutant {
 
 const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
+const deliveryRow = { file: "src/receiver/delivery-row.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
 const idHashes = { file: "src/store/migrations/0001-initial.ts", tests: ["store/sqlite-ids"] };
 const slices = { file: "src/store/sqlite-ids.ts", tests: ["store/sqlite-ids"] };
@@ -36,13 +37,13 @@ export const mutants: readonly Mutant[] = [
     replace: 'return { outcome: "applied"',
   },
   {
-    ...dedupe,
+    ...deliveryRow,
     name: "payload id not claimed",
     find: 'toFactColumns(arrival.reading.facts, judgement.outcome === "applied")',
     replace: "toFactColumns(arrival.reading.facts, false)",
   },
   {
-    ...dedupe,
+    ...deliveryRow,
     name: "a duplicate claims the ids that it came with",
     find: 'toFactColumns(arrival.reading.facts, judgement.outcome === "applied")',
     replace: "toFactColumns(arrival.reading.facts, true)",
@@ -50,9 +51,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "a conflict counts as a duplicate",
-    find: "const twin = known.find((row) => isSameSubject(row, arrival.reading.facts));",
-    replace:
-      "const twin = known.find((row) => isSameSubject(row, arrival.reading.facts) || row.id !== undefined);",
+    find: "row !== undefined && isSameSubject(row, facts));",
+    replace: "row !== undefined);",
   },
   {
     name: "tie by arrival",

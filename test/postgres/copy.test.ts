@@ -98,9 +98,11 @@ describe("copying", () => {
     copied.clear();
     await source.store.transaction(async (tx) => {
       const [first] = await tx.find("deliveries", { orderBy: ["seq"], limit: 1 });
-      await tx.update("deliveries", "id", first?.id ?? "", { attempts: 99 });
+      await tx.updateEach("deliveries", "id", [{ id: first?.id ?? "", attempts: 99 }]);
       const [last] = await tx.find("deliveries", { orderBy: ["seq"], descending: true, limit: 1 });
-      await tx.update("deliveries", "contentKey", last?.contentKey ?? "", { id: "released" });
+      await tx.updateEach("deliveries", "contentKey", [
+        { contentKey: last?.contentKey ?? "", id: "released" },
+      ]);
       const [gone] = await tx.find("transitions", { orderBy: ["contractId"], descending: true, limit: 1 });
       await tx.remove("transitions", [{ field: "contractId", op: "=", value: gone?.contractId ?? "" }]);
     });

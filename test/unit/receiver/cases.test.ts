@@ -1356,9 +1356,9 @@ describe("SQLite", () => {
       const mirror = await openMirror({ store });
       await mirror.receive(delivery("contract.created", { id: "1", seconds: 0 }));
       const work = store.transaction(async (tx) => {
-        await tx.update("contracts", "contractId", "CNT-1", { title: "one" });
+        await tx.updateEach("contracts", "contractId", [{ contractId: "CNT-1", title: "one" }]);
         await new Promise((resolve) => setImmediate(resolve));
-        await tx.update("contracts", "contractId", "CNT-1", { notes: "two" });
+        await tx.updateEach("contracts", "contractId", [{ contractId: "CNT-1", notes: "two" }]);
         throw new Error("fault");
       });
       await expect(work).rejects.toThrow("fault");
