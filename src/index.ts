@@ -17,6 +17,7 @@ export { signaturePresets } from "./signature/scheme.ts";
 export type { SignatureOption, SignaturePreset, SignatureScheme } from "./signature/scheme.ts";
 export type { SecretOption, SecretsOption } from "./signature/secret.ts";
 export type { ToleranceOption } from "./signature/timestamp.ts";
+export { webhookPayloadSchema, type WebhookPayload } from "./events/wire.ts";
 export type { KnownEventType, EventMetadata } from "./events/event.ts";
 export type { Party } from "./events/snapshot.ts";
 export type { MirrorDatabase } from "./store/database.ts";

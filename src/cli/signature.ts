@@ -28,7 +28,7 @@ interface Flags {
 }
 
 /** What was found out about one captured request. */
-export type Detection =
+type Detection =
   | {
       readonly fits: true;
       readonly signature: SignaturePreset;
@@ -53,11 +53,7 @@ export function signatureCommand(): Command {
 }
 
 /** Tries each preset under each header prefix that the request shows; if none fits, says what the likely mistake is. */
-export function detectSignature(
-  request: SignedRequest,
-  headerNames: readonly string[],
-  secret: string,
-): Detection {
+function detectSignature(request: SignedRequest, headerNames: readonly string[], secret: string): Detection {
   const prefixes = prefixesOf(headerNames);
   for (const signature of Object.keys(signaturePresets) as SignaturePreset[])
     for (const headerPrefix of prefixes)
@@ -138,10 +134,18 @@ function parseHeaders(text: string): Map<string, string[]> {
 }
 
 function jsonPairs(text: string): [string, string][] {
-  const parsed: unknown = JSON.parse(text);
-  return Object.entries(parsed as Record<string, unknown>).flatMap(([name, value]) =>
+  return Object.entries(parseObject(text)).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
   );
+}
+
+/** What `JSON.parse` says of its mistakes quotes the text, in which a secret may stand. */
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new Error("--headers starts as a JSON object and is none: check its quotes, commas and end.");
+  }
 }
 
 /** Lines as curl prints them, with or without its `<` and `>`. */

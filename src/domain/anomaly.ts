@@ -1,3 +1,5 @@
+import { parseFlags } from "../events/flags.ts";
+
 /** Everything that the mirror finds odd and tells, without refusing the delivery (semantics §2–§6). */
 export const anomalyKinds = [
   // The fold's: part of its result, so that a late event can take one away again.
@@ -12,12 +14,7 @@ export const anomalyKinds = [
   "refund-without-id",
   "payment-without-id",
   "unknown-event",
-  // What parsing noticed.
-  "no-zone",
-  "no-time",
-  "amount-precision",
-  "amount-range",
-  "foreign-currency",
+  ...parseFlags,
   // Between deliveries or contracts: kept for good.
   "payload-changed",
   "webhook-id-conflict",

@@ -17,7 +17,7 @@ export interface Claim {
   readonly orderKey: string;
 }
 
-export interface Verdict {
+export interface Decision {
   readonly moved: boolean;
   readonly anomaly: AnomalyKind | null;
 }
@@ -26,7 +26,7 @@ export interface Verdict {
  * Whether an event moves an entity: semantics §5.5, the first rule that fits. The service is followed; the
  * machine explains, flags, and overrules only a step back within the clocks' skew and one out of a terminal status.
  */
-export function decideEvent(machine: Machine, standing: Standing, claim: Claim, skewMs: number): Verdict {
+export function decideEvent(machine: Machine, standing: Standing, claim: Claim, skewMs: number): Decision {
   const { status } = standing;
   const { next, prev } = claim;
   if (status === next) return stays(null);
@@ -48,7 +48,7 @@ export function decideSnapshot(
   standing: Standing,
   claim: { next: string; orderKey: string; updatedKey: string | null },
   skewMs: number,
-): Verdict {
+): Decision {
   const { status, statusKey } = standing;
   if (status === claim.next) return stays(null);
   if (status === null) return moves(null);
@@ -62,10 +62,10 @@ function withinSkew(standing: Standing, orderKey: string, skewMs: number): boole
   return Math.abs(millisecondsBetween(standing.statusKey, orderKey)) <= skewMs;
 }
 
-function moves(anomaly: AnomalyKind | null): Verdict {
+function moves(anomaly: AnomalyKind | null): Decision {
   return { moved: true, anomaly };
 }
 
-function stays(anomaly: AnomalyKind | null): Verdict {
+function stays(anomaly: AnomalyKind | null): Decision {
   return { moved: false, anomaly };
 }

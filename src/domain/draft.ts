@@ -1,5 +1,5 @@
 import type { AnomalyKind } from "./anomaly.ts";
-import type { Standing, Verdict } from "./decide.ts";
+import type { Standing, Decision } from "./decide.ts";
 import { sourceOf } from "./machine.ts";
 import type { Move } from "./moves.ts";
 import type {
@@ -79,15 +79,15 @@ export function standingOf(draft: Draft, milestoneId: string | null): Standing {
   return { status: milestone?.status ?? null, statusKey: milestone?.statusKey ?? "", derived: false };
 }
 
-/** Writes a verdict into the history and, where it moved, into the entity. */
-export function recordMove(draft: Draft, origin: Origin, move: Move, verdict: Verdict): void {
+/** Writes a decision into the history and, where it moved, into the entity. */
+export function recordMove(draft: Draft, origin: Origin, move: Move, decision: Decision): void {
   const { status: from } = standingOf(draft, move.milestoneId);
-  recordTransition(draft, origin, move, from, verdict);
-  if (verdict.moved) setStatus(draft, origin, move, from);
-  if (verdict.anomaly !== null) {
+  recordTransition(draft, origin, move, from, decision);
+  if (decision.moved) setStatus(draft, origin, move, from);
+  if (decision.anomaly !== null) {
     const entity = move.milestoneId === null ? "contract" : `milestone ${move.milestoneId}`;
     const detail = `${origin.event}: ${entity} from ${from ?? "nothing"} to ${move.next}`;
-    noteAnomaly(draft, origin, verdict.anomaly, move.milestoneId, detail);
+    noteAnomaly(draft, origin, decision.anomaly, move.milestoneId, detail);
   }
 }
 
@@ -111,7 +111,7 @@ function recordTransition(
   origin: Origin,
   move: Move,
   from: string | null,
-  verdict: Verdict,
+  decision: Decision,
 ): void {
   draft.transitions.push({
     contractId: draft.contract.contractId,
@@ -123,10 +123,10 @@ function recordTransition(
     event: origin.event,
     webhookId: origin.webhookId,
     occurredAt: origin.occurredAt,
-    moved: verdict.moved,
+    moved: decision.moved,
     derived: move.derived,
     source: sourceOf(move.machine, move.prev ?? from, move.next, origin.event),
-    anomaly: verdict.anomaly,
+    anomaly: decision.anomaly,
   });
 }
 

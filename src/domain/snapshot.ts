@@ -61,11 +61,11 @@ function showStatus(
   const { origin, facts } = reading;
   const updatedKey = facts.updatedAt === null ? null : keyOf(facts.updatedAt);
   const claim = { next, orderKey: origin.orderKey, updatedKey };
-  const verdict = decideSnapshot(machine, standing, claim, reading.skewMs);
+  const decision = decideSnapshot(machine, standing, claim, reading.skewMs);
   const active = activeRefunds(draft, milestoneId, milestoneId === null ? "contract" : "milestone");
-  recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, verdict);
+  recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, decision);
   const [refund] = active;
-  if (verdict.moved && next === "Refunded" && active.length === 1 && refund !== undefined)
+  if (decision.moved && next === "Refunded" && active.length === 1 && refund !== undefined)
     draft.refunds.set(refund.refundId, { ...refund, state: "succeeded", inferred: true });
 }
 

@@ -23,7 +23,7 @@ export const specEventTypes = [
 ] as const;
 
 /** Event types of the service's earlier edition (supplement), still understood. */
-export const earlierEventTypes = [
+const earlierEventTypes = [
   "contract.delivered",
   "contract.received",
   "refund.partial-initiated",

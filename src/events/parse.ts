@@ -1,5 +1,5 @@
 /**
- * The step "parse": the verified bytes of one delivery become `EventFacts`, or a reason for quarantine. Nothing here
+ * What the receiver's step *parse* rests on: the verified bytes of one delivery become `EventFacts`, or a reason for quarantine. Nothing here
  * throws on any input, and no detail ever quotes a value.
  */
 import { Buffer, isUtf8 } from "node:buffer";

@@ -5,7 +5,7 @@ import { fieldTable } from "./fields.ts";
 import { NumberText } from "./json.ts";
 
 /** The longest event type, status or currency that is understood, in UTF-16 code units. */
-export const nameLengthMax = 255;
+const nameLengthMax = 255;
 
 const anything = z.unknown().optional();
 

@@ -52,12 +52,17 @@ export interface Mirror {
     release(id: string): Promise<void>;
   };
   readonly anomalies: AnomalyQueries;
-  /** Folds every contract anew from what is stored. Deliveries go on meanwhile. */
+  /**
+   * Folds every contract anew from what is stored. Deliveries go on meanwhile.
+   *
+   * @throws the signal's reason where `signal` is aborted; EscrowMirrorError `store-unavailable`
+   */
   rebuild(options?: RebuildOptions): Promise<RebuildProgress>;
+  /** How the mirror stands, for a health check of the host. Never rejects. */
   health(): Promise<Health>;
   /** For reads and joins of your own, over a connection that can't write. */
   readonly db: Kysely<MirrorDatabase>;
-  /** The size that a host may stop reading a body at. */
+  /** Bytes. A larger body is answered 413, so that a host may stop reading there. */
   readonly maxBodyBytes: number;
   /** Refuses new deliveries with 503, commits and answers those in flight, then closes the store. */
   close(): Promise<void>;

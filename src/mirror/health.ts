@@ -7,7 +7,9 @@ export interface Health {
   readonly ok: boolean;
   /** Verified deliveries in a row that this process did not answer 2xx. Ten disable the subscription (§6.5). */
   readonly consecutiveFailures: number;
+  /** When the newest delivery came that was none's copy. ISO 8601. */
   readonly lastDeliveryAt: string | null;
+  /** Runs owed to handlers: none in this release. */
   readonly jobs: { readonly due: number; readonly dead: number };
   /** How many deliveries are set aside: see `mirror.quarantine.list()`. */
   readonly quarantined: number;

@@ -8,12 +8,16 @@ import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredContract, MirroredMilestone, Transition } from "./shapes.ts";
 
 export interface ContractQueries {
-  /** `undefined` for a contract that no delivery and no API read has told of. */
+  /** `undefined` for a contract that no delivery and no API read has told of. @throws EscrowMirrorError `invalid-argument` */
   get(contractId: string): Promise<MirroredContract | undefined>;
   /** In the order of their ids. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
   count(): Promise<{ total: number; byStatus: Record<string, number> }>;
-  /** Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known. */
+  /**
+   * Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   history(contractId: string): Promise<Transition[]>;
 }
 

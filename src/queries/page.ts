@@ -16,11 +16,11 @@ export interface PageRequest {
   readonly cursor?: string | null | undefined;
 }
 
-export const pageLimitDefault = 50;
-export const pageLimitMax = 500;
+const pageLimitDefault = 50;
+const pageLimitMax = 500;
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function checkLimit(limit: number = pageLimitDefault): number {
+function checkLimit(limit: number = pageLimitDefault): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= pageLimitMax) return limit;
   throw new EscrowMirrorError(
     "invalid-argument",

@@ -37,6 +37,7 @@ export interface MirroredContract {
   syncedAt: string | null;
 }
 
+/** One milestone, as the last event or API read of it left it. Its amount comes from API answers only, which include fees (§2.5). */
 export interface MirroredMilestone {
   contractId: string;
   milestoneId: string;
@@ -68,6 +69,7 @@ export interface MirroredPayment {
   completedAt: string;
 }
 
+/** One dispute that was raised over a contract or a milestone. */
 export interface MirroredDispute {
   disputeId: string | null;
   contractId: string;

@@ -46,8 +46,8 @@ export function createIntake<Item, Answer>(
   }
 
   /**
-   * Waits as long as each turn of the event loop brings more: over HTTP, what is on its way is read in several. Not for
-   * long, where the host's own work makes the turns long; and not until the queue is full.
+   * Waits while each turn of the event loop brings more, since requests that come together are read over several turns: no
+   * longer than `gatherMs`, where the host's own work makes the turns long, and only until half of the bounds is used.
    */
   async function gather(): Promise<void> {
     const deadline = performance.now() + gatherMs;

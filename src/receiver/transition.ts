@@ -24,7 +24,7 @@ export async function transition(
   ];
 }
 
-/** Folds contracts anew from their stored inputs; one without any is none. */
+/** Folds contracts anew from their stored inputs; one that has none is left out. */
 export async function refold(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,

@@ -1,4 +1,4 @@
-/** Time as a parameter: nothing below `mirror/` reads the machine's clock by itself. */
+/** Time as a parameter, so that tests set it: no step of a delivery reads the machine's clock by itself. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;

@@ -26,9 +26,9 @@ export type ErrorCode =
   | "missing-peer"
   /** The mirror was closed. */
   | "closed"
-  /** Nothing is stored under that id. */
+  /** Nothing is stored under that id, or nothing that is set aside. */
   | "not-found"
-  /** A quarantined delivery can't be applied: what it says is still not readable. */
+  /** A quarantined delivery can't be applied: what it says is still not readable, or its event is applied already. */
   | "not-releasable";
 
 /** Whether `error` was thrown by this library with one of `codes` (any code where none is given). */

@@ -25,9 +25,11 @@ export function unfailing(logger: Logger): Logger {
   return { debug: quietly("debug"), info: quietly("info"), warn: quietly("warn"), error: quietly("error") };
 }
 
+/** Without what is absent: the console would print it. */
 function oneLineEach(fields: LogFields): LogFields {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? oneLine(value) : value]),
+    given.map(([name, value]) => [name, typeof value === "string" ? oneLine(value) : value]),
   );
 }
 

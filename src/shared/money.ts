@@ -42,12 +42,6 @@ export function toMinorUnits(decimalText: string): Result<MinorUnits, "not-a-dec
   return ok({ minor, flags: exponent < 0 ? ["amount-precision"] : [] });
 }
 
-/** `60000` → `"600.00"`. `minor` is a safe integer, as `toMinorUnits` gives it. */
-export function formatMinorUnits(minor: number): string {
-  const digits = String(Math.abs(minor)).padStart(minorDigits + 1, "0");
-  return `${minor < 0 ? "-" : ""}${digits.slice(0, -minorDigits)}.${digits.slice(-minorDigits)}`;
-}
-
 /** Takes a decimal text (`-12.50`, `1e2`) apart without computing with it; `undefined` for any other text. */
 export function readDecimal(text: string): Decimal | undefined {
   const match = decimalForm.exec(text);

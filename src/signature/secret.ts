@@ -7,7 +7,7 @@ export type SecretsOption = string | SecretOption | readonly (string | SecretOpt
 
 /** One signing secret. `encoding` overrides the scheme's `secretEncoding`. */
 export interface SecretOption {
-  /** Recorded with each delivery that it verifies. Default: see `parseSecrets`. */
+  /** Recorded with each delivery that it verifies. Default: `default`; in an array its place, from `1` on. */
   readonly id?: string;
   readonly secret: string;
   readonly encoding?: SecretEncoding;

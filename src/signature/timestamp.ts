@@ -11,7 +11,7 @@ export interface Tolerance {
 }
 
 /** The header carries the creation time and the last retry comes over 1 h 12 min later (§6.5): minutes would lose it. */
-export const defaultTolerance: Tolerance = { pastMs: 24 * 60 * 60 * 1000, futureMs: 5 * 60 * 1000 };
+const defaultTolerance: Tolerance = { pastMs: 24 * 60 * 60 * 1000, futureMs: 5 * 60 * 1000 };
 
 /**
  * Fills in the tolerance and checks it.

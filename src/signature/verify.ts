@@ -1,5 +1,5 @@
 /**
- * The step *verify*: whether one request was signed with one of our secrets. It is total (whatever stands in the
+ * Whether one request was signed with one of our secrets: what the receiver's step *verify* rests on. It is total (whatever stands in the
  * headers, it answers and never throws), compares in constant time, and looks at the clock only after the
  * signature holds, so that a late but authentic delivery is told apart from a forged one (semantics §3).
  */

@@ -23,7 +23,7 @@ export function columnOf(table: TableName, field: string): Column {
 }
 
 /** `contractId` → `contract_id`; `from` and `to` are words of SQL. */
-export function toColumnName(field: string): string {
+function toColumnName(field: string): string {
   if (field === "from" || field === "to") return `${field}_status`;
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -66,7 +66,7 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
 }
 
 /** A row from its values, in column order less those that were not read. */
-export function decodeRow<Name extends TableName>(
+function decodeRow<Name extends TableName>(
   table: Name,
   values: readonly unknown[],
   without: readonly string[] = [],

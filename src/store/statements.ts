@@ -201,7 +201,7 @@ function toIn(name: string, values: readonly SqlValue[]): Where {
 }
 
 /** Each column with its own field's name as the value. The database numbers the rows itself. */
-export function markers(table: TableName): Record<string, string> {
+function markers(table: TableName): Record<string, string> {
   const given = columnsOf(table).filter(({ type }) => type !== "serial");
   return Object.fromEntries(given.map(({ name, field }) => [name, field]));
 }

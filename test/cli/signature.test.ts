@@ -95,6 +95,11 @@ describe("signature detect", () => {
     ["no secret", { secret: "" }, "error: no secret: set ESCROW_WEBHOOK_SECRET"],
     ["no headers", { headers: "nothing" }, "error: --headers holds none"],
     [
+      "headers that are no JSON",
+      { headers: '{"x-signature": "abc",}' },
+      "error: --headers starts as a JSON object and is none",
+    ],
+    [
       "a file that is not there",
       { flags: ["--secret-file", "/nowhere"] },
       "error: --secret-file: there is no file /nowhere.",

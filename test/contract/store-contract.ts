@@ -21,7 +21,7 @@ export interface StoreContract {
 
 const opening = { migrate: "auto", logger: silentLogger, clock: testClock() } as const;
 
-export function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deliveries"> {
+function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deliveries"> {
   return {
     id,
     webhookId: id,
@@ -46,7 +46,7 @@ export function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRo
   };
 }
 
-export function contractRow(contractId: string, shape: Partial<ContractRow> = {}): ContractRow {
+function contractRow(contractId: string, shape: Partial<ContractRow> = {}): ContractRow {
   return {
     contractId,
     status: "Escrow",

@@ -76,7 +76,7 @@ export const hosts: readonly Host[] = [
 ];
 
 /** What every host answers on `POST /echo`, to show that its own parser is in order. */
-export const echoOf = (value: unknown) => ({ echo: value });
+const echoOf = (value: unknown) => ({ echo: value });
 
 export async function listen(server: Server): Promise<RunningHost> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

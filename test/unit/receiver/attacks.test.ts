@@ -121,4 +121,14 @@ describe("a log line", () => {
     logger.warn({ event: "a\nb" }, "contract.created\r\nINJECTED\u2028\u0000");
     expect(lines.join("")).toBe(String.raw`{"event":"a\\nb"}contract.created\r\nINJECTED` + "\\u2028\\u0000");
   });
+
+  it("names no field that is absent", () => {
+    const seen: object[] = [];
+    const take = (fields: object): void => void seen.push(fields);
+    unfailing({ debug: take, info: take, warn: take, error: take }).warn(
+      { event: undefined, reason: null },
+      "",
+    );
+    expect(seen).toStrictEqual([{ reason: null }]);
+  });
 });

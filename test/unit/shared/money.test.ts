@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatMinorUnits, plainDecimal, readDecimal, toMinorUnits } from "../../../src/shared/money.ts";
+import { plainDecimal, readDecimal, toMinorUnits } from "../../../src/shared/money.ts";
 
 function minorOf(text: string): number | null {
   const amount = toMinorUnits(text);
@@ -96,23 +96,6 @@ describe("toMinorUnits", () => {
         expect(minorOf(written)).toBe(expected);
       }),
     );
-  });
-});
-
-describe("formatMinorUnits", () => {
-  it.each([
-    [60_000, "600.00"],
-    [5, "0.05"],
-    [-5, "-0.05"],
-    [0, "0.00"],
-    [Number.MAX_SAFE_INTEGER, "90071992547409.91"],
-  ])("writes %d as %s", (minor, text) => {
-    expect(formatMinorUnits(minor)).toBe(text);
-  });
-
-  it("is undone by toMinorUnits", () => {
-    const minors = fc.maxSafeInteger().map((minor) => (minor === 0 ? 0 : minor));
-    fc.assert(fc.property(minors, (minor) => minorOf(formatMinorUnits(minor)) === minor));
   });
 });
 
