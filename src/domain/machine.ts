@@ -1,3 +1,5 @@
+import { groupBy } from "../shared/group-by.ts";
+
 /** A state machine as plain data: what may follow what, by which event, and who says so. */
 export interface Machine {
   readonly entity: "contract" | "milestone";
@@ -84,12 +86,7 @@ function stepKey(from: string | null, to: string): string {
 }
 
 function groupSteps(machine: Machine): Map<string, MachineTransition[]> {
-  const steps = new Map<string, MachineTransition[]>();
-  for (const row of machine.transitions) {
-    const key = stepKey(row.from, row.to);
-    steps.set(key, [...(steps.get(key) ?? []), row]);
-  }
-  return steps;
+  return groupBy(machine.transitions, ({ from, to }) => stepKey(from, to));
 }
 
 function closure(machine: Machine): Map<string, Set<string>> {

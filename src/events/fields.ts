@@ -9,7 +9,7 @@ export interface FieldTable {
   readonly usual: ReadonlyMap<string, Field>;
   /** The same fields by their lower case, for any other casing. */
   readonly anyCase: ReadonlyMap<string, Field>;
-  /** What stands in the object's place and is none is taken for absent, instead of left for the schema to refuse. */
+  /** A value that is no object counts as absent, instead of being left for the schema to refuse. */
   readonly optional: boolean;
 }
 
@@ -23,14 +23,14 @@ interface Field {
 export function fieldTable(
   names: readonly string[],
   nested: Record<string, FieldTable> = {},
-  otherwise: "refused unless an object" | "absent unless an object" = "refused unless an object",
+  { optional = false }: { readonly optional?: boolean } = {},
 ): FieldTable {
   const fields = names.map((name): Field => ({ name, inner: nested[name] }));
   return {
     absent: Object.fromEntries(names.map((name) => [name, undefined])),
     usual: new Map(fields.flatMap((field) => [field.name, toPascal(field.name)].map((key) => [key, field]))),
     anyCase: new Map(fields.map((field) => [field.name.toLowerCase(), field])),
-    optional: otherwise === "absent unless an object",
+    optional,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { MilestoneRecord, RefundRecord, TransitionRecord } from "../domain/records.ts";
 import { contractMachine } from "../domain/contract.ts";
 import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
+import { groupBy } from "../shared/group-by.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { ContractRow } from "../store/tables.ts";
 import { checkFilter, idOf, timeOf } from "./arguments.ts";
@@ -102,18 +103,20 @@ async function withChildren(
   if (contracts.length === 0) return [];
   const ids = contracts.map(({ contractId }) => contractId);
   const where = [{ field: "contractId", op: "in", value: ids }] as const;
-  const milestones = groupByContract(await reader.find("milestones", { where, orderBy: ["milestoneId"] }));
-  const refunds = groupByContract(await reader.find("refunds", { where, orderBy: ["refundId"] }));
+  const milestones = await reader.find("milestones", { where, orderBy: ["milestoneId"] });
+  const refunds = await reader.find("refunds", { where, orderBy: ["refundId"] });
+  const [itsMilestones, itsRefunds] = [groupBy(milestones, contractIdOf), groupBy(refunds, contractIdOf)];
   return contracts.map((contract) =>
-    toContract(contract, milestones.get(contract.contractId) ?? [], refunds.get(contract.contractId) ?? []),
+    toContract(
+      contract,
+      itsMilestones.get(contract.contractId) ?? [],
+      itsRefunds.get(contract.contractId) ?? [],
+    ),
   );
 }
 
-function groupByContract<Row extends { contractId: string }>(rows: readonly Row[]): Map<string, Row[]> {
-  return rows.reduce(
-    (groups, row) => groups.set(row.contractId, [...(groups.get(row.contractId) ?? []), row]),
-    new Map<string, Row[]>(),
-  );
+function contractIdOf({ contractId }: { readonly contractId: string }): string {
+  return contractId;
 }
 
 function toContract(

@@ -4,6 +4,7 @@
  */
 import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
+import { groupBy } from "../shared/group-by.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
@@ -109,14 +110,10 @@ function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput
 
 /** By contract, less what the fold does not take in: a `webhook.test`, an event of no family (semantics §5.3). */
 function groupByContract(inputs: readonly FoldInput[]): Map<string, FoldInput[]> {
-  const groups = new Map<string, FoldInput[]>();
-  for (const input of inputs) {
-    if (input.kind === "event" && familyOf(input.facts.event) === undefined) continue;
-    const group = groups.get(input.facts.contractId);
-    if (group === undefined) groups.set(input.facts.contractId, [input]);
-    else group.push(input);
-  }
-  return groups;
+  const folded = inputs.filter(
+    ({ kind, facts }) => kind === "snapshot" || familyOf(facts.event) !== undefined,
+  );
+  return groupBy(folded, ({ facts }) => facts.contractId);
 }
 
 function openState(contract: ContractRecord) {

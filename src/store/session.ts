@@ -14,7 +14,7 @@ export interface RowSession extends Session {
   runEach(sql: string, runs: readonly (readonly SqlValue[])[]): Promise<number[]>;
 }
 
-/** A connection with a way to it: what needs no answer is not waited for. */
+/** A connection where each statement costs a round trip: one whose rows nobody reads is sent without waiting. */
 export interface ArraySession extends Session {
   /** Sends a statement whose rows nobody reads. What it fails with, the next statement that is waited for says. */
   send(sql: string, values: readonly SqlValue[]): void;
