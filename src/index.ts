@@ -14,7 +14,7 @@ export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
 export type { SecretsSource } from "./receiver/secrets.ts";
 export type { RebuildOptions, RebuildProgress } from "./receiver/rebuild.ts";
 export { signaturePresets } from "./signature/scheme.ts";
-export type { SignatureOption, SignaturePreset, SignatureScheme } from "./signature/scheme.ts";
+export type { SignatureOption, SignaturePreset, SignatureScheme, SignedParts } from "./signature/scheme.ts";
 export type { SecretOption, SecretsOption } from "./signature/secret.ts";
 export type { ToleranceOption } from "./signature/timestamp.ts";
 export { webhookPayloadSchema, type WebhookPayload } from "./events/wire.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { FoldOptions } from "../domain/fold.ts";
 import type { IntakeLimits } from "../receiver/intake.ts";
-import { explainIssues } from "../shared/explain-issues.ts";
+import { explainIssues, strictOptions } from "../shared/explain-issues.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import { silentLogger, unfailing, type Logger } from "../shared/logger.ts";
+import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";
 import type { SecretsSource } from "../receiver/secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
@@ -19,7 +19,10 @@ export interface MirrorOptions {
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
   readonly intake?: IntakeOptions | undefined;
-  /** pino's or the console's shape. Default: silent. Never sees a secret, a signature or a payload. */
+  /**
+   * pino's or the console's shape. Never sees a secret, a signature or a payload. Default: silent, but for a warning of the
+   * process, once for each cause, where deliveries are not taken in.
+   */
   readonly logger?: Logger | undefined;
   /** Default: the machine's. */
   readonly clock?: Clock | undefined;
@@ -75,7 +78,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
     webhook: { ...options.webhook, maxBodyBytes: webhook.maxBodyBytes, rotating: webhook.rotating },
     folding: fold,
     intake,
-    logger: options.logger === undefined ? silentLogger : unfailing(options.logger),
+    logger: unfailing(options.logger ?? warningLogger()),
     clock: options.clock ?? systemClock,
   };
 }
@@ -89,33 +92,29 @@ const isLogger = (value: unknown): boolean =>
     (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
   );
 
-const schema = z
-  .strictObject({
-    store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
-    migrate: z.enum(["auto", "check"]).default("auto"),
-    webhook: z.strictObject({
-      // These are read, and refused with advice, by the signature layer.
-      secrets: z.unknown().optional(),
-      signature: z.unknown().optional(),
-      headerPrefix: z.unknown().optional(),
-      maxBodyBytes: positive.default(1_048_576),
-      toleranceMs: z.unknown().optional(),
-      rotating: z.boolean().default(false),
-    }),
-    fold: z.strictObject({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
-    intake: z
-      .strictObject({
-        itemsMax: positive.default(10_000),
-        bytesMax: positive.default(67_108_864),
-        batchMax: positive.default(256),
-      })
-      .prefault({}),
-    logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
-    clock: z
-      .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
-      .optional(),
-  })
-  .refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, {
-    path: ["intake", "bytesMax"],
-    message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
-  });
+const schema = strictOptions({
+  store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
+  migrate: z.enum(["auto", "check"]).default("auto"),
+  webhook: strictOptions({
+    // These are read, and refused with advice, by the signature layer.
+    secrets: z.unknown().optional(),
+    signature: z.unknown().optional(),
+    headerPrefix: z.unknown().optional(),
+    maxBodyBytes: positive.default(1_048_576),
+    toleranceMs: z.unknown().optional(),
+    rotating: z.boolean().default(false),
+  }),
+  fold: strictOptions({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
+  intake: strictOptions({
+    itemsMax: positive.default(10_000),
+    bytesMax: positive.default(67_108_864),
+    batchMax: positive.default(256),
+  }).prefault({}),
+  logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
+  clock: z
+    .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
+    .optional(),
+}).refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, {
+  path: ["intake", "bytesMax"],
+  message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
+});

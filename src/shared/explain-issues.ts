@@ -1,4 +1,4 @@
-import type { ZodError } from "zod";
+import { z, type ZodError } from "zod";
 
 /** What is wrong with options, each with its place: `webhook.maxBodyBytes: expected number, received string`. */
 export function explainIssues(error: ZodError): string {
@@ -9,4 +9,15 @@ export function explainIssues(error: ZodError): string {
       return place === "" ? message : `${place}: ${message}`;
     })
     .join("; ");
+}
+
+/** Options of these names alone: who misspells one, or gives something else, is told which there are. */
+export function strictOptions<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(", ");
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `${issue.keys.map((name) => JSON.stringify(name)).join(", ")} is no option here: there are ${known}`
+        : `expected an object with ${known}`,
+  });
 }

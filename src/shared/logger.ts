@@ -11,6 +11,30 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
+ * Where no logger is given: silent, except that deliveries which are not taken in because of the set-up would be lost unseen.
+ * What is wrong is then a warning of the process, once for each cause.
+ */
+export function warningLogger(): Logger {
+  const told = new Set<unknown>();
+  const warn = (fields: LogFields, message: string): void => {
+    const cause = fields["cause"] ?? fields["code"] ?? fields["reason"];
+    if (told.has(cause)) return;
+    told.add(cause);
+    process.emitWarning(message, {
+      type: "EscrowMirrorWarning",
+      detail: "Pass createMirror a logger to see every case.",
+    });
+  };
+  return {
+    ...silentLogger,
+    error: warn,
+    warn: (fields, message) => {
+      if (fields["step"] === "verify") warn(fields, message);
+    },
+  };
+}
+
+/**
  * The same logger, made safe for what a sender may have written: its own faults stay its own, so that what can't be logged
  * changes no answer, and a line stays one line.
  */

@@ -16,6 +16,11 @@ export function describeSeen(value: unknown): string {
   return Array.isArray(value) ? "an array" : describeType(typeof value);
 }
 
+/** The same for what may well be a secret, such as a number that YAML made of one: nothing of it is shown. */
+export function describeKind(value: unknown): string {
+  return typeof value === "number" || typeof value === "boolean" ? `a ${typeof value}` : describeSeen(value);
+}
+
 function describeText(text: string): string {
   return /^[a-z0-9.-]{1,20}$/i.test(text) ? `"${text}"` : `a text of ${text.length} characters`;
 }

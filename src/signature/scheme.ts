@@ -50,7 +50,7 @@ export interface SignedParts {
   readonly id: string;
   readonly timestamp: string;
   /** The raw bytes. Join them as bytes (`Buffer.concat`): as text, bytes that are not UTF-8 are replaced. */
-  readonly body: Buffer;
+  readonly body: Uint8Array;
 }
 
 /** `utf8`: the whole text, its `whsec_` included. `base64`: the decoded bytes, a leading `whsec_` set aside. */

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
-import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
+import { describeKind, describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { ResolvedScheme, SecretEncoding } from "./scheme.ts";
 
 /** The option `webhook.secrets`, where it is not a function: one signing secret, or all that are live at once. */
@@ -84,7 +84,7 @@ function isList(option: SecretsOption): option is readonly (string | SecretOptio
 export function parseSecret(entry: unknown, ownId: string): SecretText {
   if (typeof entry === "string") return { id: ownId, secret: parseText(entry, ownId) };
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
-    throw noSecret(`Signing secret "${ownId}" is ${describeSeen(entry)}.`);
+    throw noText(entry, ownId);
   }
   return parseSecretObject(new Map(Object.entries(entry)), ownId);
 }
@@ -98,7 +98,7 @@ function parseSecretObject(fields: ReadonlyMap<string, unknown>, ownId: string):
 }
 
 function parseText(text: unknown, id: string): string {
-  if (typeof text !== "string") throw noSecret(`Signing secret "${id}" is ${describeSeen(text)}.`);
+  if (typeof text !== "string") throw noText(text, id);
   if (text.trim() === "") throw noSecret(`Signing secret "${id}" is empty or blank.`);
   return text.replace(/[\r\n]+$/, "");
 }
@@ -140,6 +140,16 @@ function refuseSharedIds(secrets: readonly SecretText[]): void {
     `Two signing secrets have the id ${describeSeen(shared)}.`,
     "a copied entry, or a number as id beside entries that take their place as id.",
     "an id of its own for each secret.",
+  );
+}
+
+function noText(value: unknown, id: string): Error {
+  const seen = `Signing secret "${id}" is ${describeKind(value)}.`;
+  if (typeof value !== "number") return noSecret(seen);
+  return invalidConfiguration(
+    seen,
+    "a file that gives it without quotes, as YAML or JSON.",
+    "quote it there.",
   );
 }
 

@@ -1,9 +1,11 @@
 import { toIsoTime } from "../shared/clock.ts";
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
+import { settle } from "../shared/result.ts";
 import { schemaNameOf, type Dialect, type TablePlace } from "./dialect.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import type { Engine, Session } from "./session.ts";
 import type { OpenOptions } from "./store.ts";
+import { tables } from "./tables.ts";
 
 /** In order, numbered 1, 2, 3 …; one that was released is never changed. */
 const migrations = [initial];
@@ -22,10 +24,12 @@ export async function migrate(
   options: OpenOptions,
 ): Promise<void> {
   const found = await engine.migration(async (session) => {
-    const applied = await appliedMigrations(session, dialect, place);
+    const at = { session, dialect, place, store: engine.description };
+    const applied = await appliedMigrations(at);
     refuseRenamed(applied, engine.description);
     const version = applied.at(-1)?.version ?? 0;
     if (options.migrate === "check" || version >= schemaVersion) return version;
+    if (version === 0) await refuseForeignTables(at);
     await makeSchema(session, dialect, place);
     await session.run(migrationsTable(dialect, place), []);
     for (const migration of migrations.slice(version)) await apply(migration, session);
@@ -60,12 +64,41 @@ interface Applied {
   readonly name: string;
 }
 
-async function appliedMigrations(session: Session, dialect: Dialect, place: TablePlace): Promise<Applied[]> {
-  const migrationsName = `${place.schema}${place.prefix}migrations`;
-  const [table] = await session.all(dialect.tableExists, [migrationsName]);
-  if (table === undefined) return [];
-  const rows = await session.all(`select version, name from ${migrationsName} order by version`, []);
-  return rows.map(([version, name]) => ({ version: Number(version), name: String(name) }));
+interface Site {
+  readonly session: Session;
+  readonly dialect: Dialect;
+  readonly place: TablePlace;
+  /** For messages. */
+  readonly store: string;
+}
+
+async function appliedMigrations(site: Site): Promise<Applied[]> {
+  if (!(await hasTable(site, "migrations"))) return [];
+  const { session, place } = site;
+  const listed = await settle(() =>
+    session.all(`select version, name from ${place.schema}${place.prefix}migrations order by version`, []),
+  );
+  if (listed.ok)
+    return listed.value.map(([version, name]) => ({ version: Number(version), name: String(name) }));
+  throw isEscrowMirrorError(listed.error) ? listed.error : foreignTable(site, "migrations", listed.error);
+}
+
+/** Where no migration has run, no table of ours can be. */
+async function refuseForeignTables(site: Site): Promise<void> {
+  for (const table of Object.keys(tables)) if (await hasTable(site, table)) throw foreignTable(site, table);
+}
+
+async function hasTable({ session, dialect, place }: Site, table: string): Promise<boolean> {
+  const [found] = await session.all(dialect.tableExists, [`${place.schema}${place.prefix}${table}`]);
+  return found !== undefined;
+}
+
+function foreignTable({ store, place }: Site, table: string, cause?: unknown): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-configuration",
+    `${store} holds a table ${place.prefix}${table} that is not the mirror's. Give the mirror a prefix that nothing else uses, or a place of its own (SQLite: a file, Postgres: a schema).`,
+    { cause },
+  );
 }
 
 /** Before its release a migration may still change, and then its name does: tables of another shape fail late and oddly. */
@@ -109,5 +142,7 @@ function migrationsTable({ types }: Dialect, { schema, prefix }: TablePlace): st
 function explain(found: number, store: string): string {
   if (found > schemaVersion)
     return `${store} has schema version ${found}, this package knows ${schemaVersion}: a newer release has migrated it. Upgrade escrow-mirror here.`;
+  if (found === 0)
+    return `${store} holds no mirror. If that is the right place (file or schema, and prefix), make its tables: run its migrations, or set migrate: "auto".`;
   return `${store} has schema version ${found}, this package needs ${schemaVersion}. Run its migrations, or set migrate: "auto".`;
 }

@@ -1,6 +1,6 @@
 import { Kysely } from "kysely";
 import { z } from "zod";
-import { explainIssues } from "../shared/explain-issues.ts";
+import { explainIssues, strictOptions } from "../shared/explain-issues.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
@@ -48,25 +48,30 @@ function parseTarget(target: SqliteTarget) {
   throw new EscrowMirrorError("invalid-configuration", `sqlite: ${explainIssues(parsed.error)}`);
 }
 
-const somePath = z.string().regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests');
+const somePath = z
+  .string()
+  .regex(/\S/, 'expected a path: sqlite("escrow.db"), or ":memory:" for tests')
+  // The command line writes addresses so; a file of such a name would be another, empty mirror.
+  .regex(
+    /^(?!(sqlite|file|postgres(ql)?):)/i,
+    'expected a path alone, without "sqlite:" or "file:" before it',
+  );
 const isHandle = (value: unknown): boolean => {
   const { prepare, function: define } = (value ?? {}) as Partial<SqliteHandle>;
   return typeof prepare === "function" && typeof define === "function";
 };
 
-const schema = z
-  .strictObject({
-    path: somePath.optional(),
-    database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
-    prefix: z
-      .string()
-      .regex(/^[A-Za-z0-9_]{0,40}$/, "expected letters, digits and _ only, at most 40")
-      .default("escrow_"),
-    busyTimeoutMs: z.int().min(0).default(800),
-  })
-  .refine((target) => (target.path === undefined) !== (target.database === undefined), {
-    message: 'expected a path or a database: sqlite("escrow.db"), sqlite({ path }) or sqlite({ database })',
-  });
+const schema = strictOptions({
+  path: somePath.optional(),
+  database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_]{0,40}$/, "expected letters, digits and _ only, at most 40")
+    .default("escrow_"),
+  busyTimeoutMs: z.int().min(0).default(800),
+}).refine((target) => (target.path === undefined) !== (target.database === undefined), {
+  message: 'expected a path or a database: sqlite("escrow.db"), sqlite({ path }) or sqlite({ database })',
+});
 
 interface Opener {
   (readonly: boolean): SqliteHandle;
@@ -152,7 +157,9 @@ async function openerOf(path: string): Promise<Opener> {
     try {
       return new Database(path, connectionOptions(readonly));
     } catch (cause) {
-      throw isUnbuilt(cause) ? missingDriver("is installed but not built for this Node", cause) : cause;
+      throw isUnbuilt(cause)
+        ? missingDriver("is installed but not built for this Node: npm rebuild", cause)
+        : cause;
     }
   };
 }
@@ -162,8 +169,8 @@ function isUnbuilt(error: unknown): boolean {
   return error instanceof Error && /bindings file|NODE_MODULE_VERSION|ERR_DLOPEN/.test(error.message);
 }
 
-function missingDriver(what: string, cause: unknown): EscrowMirrorError {
-  const message = `sqlite() needs the package better-sqlite3, which ${what}: npm install better-sqlite3, and allow its install script`;
+function missingDriver(whatAndFix: string, cause: unknown): EscrowMirrorError {
+  const message = `sqlite() needs the package better-sqlite3, which ${whatAndFix} better-sqlite3, and allow its install script (npm install-scripts approve better-sqlite3)`;
   return new EscrowMirrorError("missing-peer", message, { cause });
 }
 
@@ -185,6 +192,6 @@ async function loadDriver() {
   try {
     return (await import("better-sqlite3")).default;
   } catch (cause) {
-    throw missingDriver("can't be loaded", cause);
+    throw missingDriver("can't be loaded: npm install", cause);
   }
 }

@@ -124,6 +124,24 @@ describe("migrations", () => {
     ]);
   });
 
+  it.each([
+    ["contracts", "create table escrow_contracts (id integer)"],
+    ["migrations", "create table escrow_migrations (id integer)"],
+  ])("leave a host's table of the name %s alone, and say what to do", async (table, sql) => {
+    const file = temporaryFile();
+    const database = new Database(file);
+    database.exec(sql);
+    const opening = createMirror({ store: sqlite(file), webhook: { secrets: secret } });
+    await expect(opening).rejects.toMatchObject({
+      code: "invalid-configuration",
+      message: expect.stringMatching(
+        `${file} holds a table escrow_${table} that is not the mirror's\\. .*prefix`,
+      ),
+    });
+    expect(tablesIn(file)).toEqual([`escrow_${table}`]);
+    database.close();
+  });
+
   it("of two prefixes live in one file beside the host's own tables", async () => {
     const file = temporaryFile();
     const host = new Database(file);

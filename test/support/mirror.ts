@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach } from "vitest";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
-import type { Logger, LogFields } from "../../src/shared/logger.ts";
+import { silentLogger, type Logger, type LogFields } from "../../src/shared/logger.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { sqlite } from "../../src/store/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -49,7 +49,7 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A mirror in memory with the tests' secret, closed after the test. */
+/** A mirror in memory with the tests' secret and no log, closed after the test. */
 export async function openMirror(
   options: Partial<Omit<MirrorOptions, "webhook">> & { webhook?: Partial<MirrorOptions["webhook"]> } = {},
 ): Promise<Mirror> {
@@ -57,6 +57,7 @@ export async function openMirror(
   const mirror = await createMirror({
     store: createMemoryStore(),
     clock: testClock(),
+    logger: silentLogger,
     ...rest,
     webhook: { secrets: secret, ...webhook },
   });

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createMirror } from "../../../src/mirror/create-mirror.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
@@ -110,7 +110,13 @@ describe("createMirror", () => {
     ["a path for a store", { store: "escrow.db" }, /store/],
     ["no webhook", { webhook: undefined }, /webhook/],
     ["no secret", { webhook: {} }, /Signing secret "default" is undefined.*environment variable/s],
-    ["an unknown option", { webhoook: {} }, /webhoook/],
+    [
+      "an unknown option",
+      { webhoook: {} },
+      /"webhoook" is no option here: there are store, migrate, webhook/,
+    ],
+    ["a secret for the webhook options", { webhook: secret }, /webhook: expected an object with secrets/],
+    ["a secret that YAML made a number", { webhook: { secrets: 31_415_926 } }, /is a number\. .*quote it/],
     ["an unknown webhook option", { webhook: { secrets: secret, secret } }, /webhook.*secret/],
     ["an unknown migrate", { migrate: "never" }, /migrate/],
     ["a body limit of nothing", { webhook: { secrets: secret, maxBodyBytes: 0 } }, /maxBodyBytes/],
@@ -139,6 +145,31 @@ describe("createMirror", () => {
     await expect(opening).rejects.toThrow(
       expect.not.objectContaining({ message: expect.stringContaining("xyz") }),
     );
+  });
+
+  it.each([31_415_926, [31_415_926], { secret: 31_415_926 }])(
+    "quotes no secret that is a number: %j",
+    async (secrets) => {
+      const opening = createMirror({ ...valid(), webhook: { secrets: secrets as never } });
+      await expect(opening).rejects.toThrow(/^(?!.*314)/s);
+    },
+  );
+
+  it("without a logger warns of what is not taken in, once for each cause", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const mirror = await openMirror({ logger: undefined });
+    const forged = delivery("contract.created", {}, { secret: "whsec_another_secret_0123456789abcd" });
+    for (let time = 0; time < 2; time++) {
+      expect((await mirror.receive(forged)).status).toBe(503);
+      expect((await mirror.receive({ method: "POST", headers: {}, body: undefined })).status).toBe(500);
+    }
+    expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
+    const seen = warn.mock.calls.map(([message]) => String(message));
+    expect(seen).toEqual([
+      expect.stringContaining("secret"),
+      expect.stringContaining("consumed by a parser"),
+    ]);
+    warn.mockRestore();
   });
 
   it("touches no store before its options are right", async () => {

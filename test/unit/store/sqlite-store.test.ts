@@ -90,6 +90,9 @@ describe("sqlite()", () => {
   it.each([
     ["an empty path", ""],
     ["a blank path", " "],
+    ["an address of the command line", "sqlite:escrow.db"],
+    ["an address of a file", "file:escrow.db"],
+    ["another database's address", "postgres://localhost/app"],
     ["no path", { path: 7 as unknown as string }],
   ])("refuses %s", (_, target) => {
     expect(() => sqlite(target)).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
