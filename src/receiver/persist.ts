@@ -18,26 +18,18 @@ export async function persist(
   const { changes } = done;
   if (changes.length === 0) return;
   const stamp = <Row extends object>(row: Row) => ({ ...row, changedAt });
-  await tx.upsert(
-    "contracts",
-    changes.map(({ after }) => stamp(after.contract)),
-  );
+  const rows = changes.map(changedRows);
+  await tx.upsert("contracts", rows.flatMap(({ contracts }) => contracts).map(stamp));
   await tx.upsert(
     "milestones",
-    changes.flatMap(({ before, after }) => changed(before.milestones, after.milestones)),
+    rows.flatMap(({ milestones }) => milestones),
   );
   await tx.upsert(
     "refunds",
-    changes.flatMap(({ before, after }) => changed(before.refunds, after.refunds)),
+    rows.flatMap(({ refunds }) => refunds),
   );
-  await tx.upsert(
-    "payments",
-    changes.flatMap(({ before, after }) => changed(before.payments, after.payments)).map(stamp),
-  );
-  await tx.upsert(
-    "disputes",
-    changes.flatMap(({ before, after }) => changed(before.disputes, after.disputes)).map(stamp),
-  );
+  await tx.upsert("payments", rows.flatMap(({ payments }) => payments).map(stamp));
+  await tx.upsert("disputes", rows.flatMap(({ disputes }) => disputes).map(stamp));
   await tx.upsert(
     "transitions",
     changes.flatMap(({ after }) => after.transitions),
@@ -66,14 +58,37 @@ async function flagUnknownEvents(
   await tx.insert("anomalies", rows);
 }
 
-/** The rows that are new or not as they were. */
-function changed<Row>(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): Row[] {
+/** The rows of a contract that are new or not as they were. Its own counts as changed with what hangs on it. */
+function changedRows({ before, after }: ContractChange) {
+  const milestones = changed(before.milestones, after.milestones);
+  const refunds = changed(before.refunds, after.refunds);
+  const payments = changed(before.payments, after.payments);
+  const disputes = changed(before.disputes, after.disputes);
+  const isUntouched =
+    before.contract.lastKey === after.contract.lastKey &&
+    isSame(before.contract, after.contract) &&
+    [milestones, refunds, payments, disputes].every(({ length }) => length === 0) &&
+    attachments.every((table) => before[table].size === after[table].size);
+  return { contracts: isUntouched ? [] : [after.contract], milestones, refunds, payments, disputes };
+}
+
+const attachments = ["milestones", "refunds", "payments", "disputes"] as const;
+
+function changed<Row extends object>(
+  before: ReadonlyMap<string, Row>,
+  after: ReadonlyMap<string, Row>,
+): Row[] {
   const rows: Row[] = [];
   for (const [key, row] of after) {
     const known = before.get(key);
-    if (known !== row && !isDeepStrictEqual(known, row)) rows.push(row);
+    if (known === undefined || !isSame(known, row)) rows.push(row);
   }
   return rows;
+}
+
+/** Rows that were read say when they changed, what is folded anew does not. */
+function isSame(known: object, row: object): boolean {
+  return known === row || isDeepStrictEqual({ ...known, changedAt: null }, { ...row, changedAt: null });
 }
 
 /** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */

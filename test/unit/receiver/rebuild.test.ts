@@ -4,7 +4,7 @@ import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { RebuildProgress } from "../../../src/receiver/rebuild.ts";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
 import { delivery, fixtureDelivery, fixtureNames } from "../../support/delivery.ts";
-import { openMirror, temporaryFile } from "../../support/mirror.ts";
+import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
 
 async function openFull(file: string): Promise<Mirror> {
   const mirror = await openMirror({ store: sqlite(file) });
@@ -34,6 +34,28 @@ describe("rebuild", () => {
     const before = await everythingOf(mirror);
     await mirror.rebuild();
     expect(await everythingOf(mirror)).toEqual(before);
+  });
+
+  it("says of nothing that it changed which comes out as it was, and of a contract whose parts were lost that it did", async () => {
+    const clock = testClock();
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file), clock });
+    for (const name of fixtureNames) await mirror.receive(fixtureDelivery(name));
+    await mirror.receive(
+      delivery("contract.disputed", { id: "d", seconds: 0, contractId: "CNT-D", disputeId: "D" }),
+    );
+    const before = await everythingOf(mirror);
+    const [lost] = (await mirror.refunds.list({ limit: 1 })).items;
+    clock.advance(60_000);
+    const since = new Date(clock.now()).toISOString();
+    await mirror.rebuild();
+    expect(await everythingOf(mirror)).toEqual(before);
+    const beside = new Database(file);
+    beside.prepare("delete from escrow_refunds where refund_id = ?").run(lost?.refundId);
+    beside.close();
+    await mirror.rebuild();
+    const { items } = await mirror.contracts.list({ changedSince: since });
+    expect(items.map(({ contractId }) => contractId)).toEqual([lost?.contractId]);
   });
 
   it("makes whole again what was changed or lost beside us", async () => {
