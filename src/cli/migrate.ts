@@ -1,9 +1,11 @@
 import process from "node:process";
 import { Command, Option } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
+import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { postgresDialect, sqliteDialect } from "../store/dialect.ts";
 import { migrationSql } from "../store/migrate.ts";
-import { payloadTables } from "../store/postgres-payloads.ts";
+import { postgresPlace, sqlitePlace } from "../store/place-options.ts";
+import { payloadTables, periods } from "../store/postgres-payloads.ts";
 import {
   addressOf,
   kindOf,
@@ -36,10 +38,7 @@ export function migrateCommand(): Command {
     )
     .option("--store <address>", "sqlite:<file> or postgres://…")
     .addOption(
-      new Option("--partition <period>", "Postgres: payloads in a partition for each").choices([
-        "day",
-        "month",
-      ]),
+      new Option("--partition <period>", "Postgres: payloads in a partition for each").choices(periods),
     );
   return withStoreOptions(command).action((flags: Flags) =>
     orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))),
@@ -63,26 +62,21 @@ function sqlKind(flags: Flags): StoreKind {
   return dialect ?? named ?? "postgres";
 }
 
-function postgresSql({ schema = "escrow_mirror", prefix = "", partition }: Flags): string[] {
-  const place = { schema: `"${checked(schema)}".`, prefix: checked(prefix) };
+function postgresSql({ schema, prefix, partition }: Flags): string[] {
+  const named = parseConfiguration("postgres", strictOptions(postgresPlace), { schema, prefix });
+  const place = { schema: `"${named.schema}".`, prefix: named.prefix };
   const statements = migrationSql(postgresDialect, place, toIsoTime(Date.now()));
   return partition === undefined ? statements : [...statements, ...payloadTables(place, partition)];
 }
 
 function sqliteSql(flags: Flags): string[] {
   refusePostgresOnly(flags);
-  const place = { schema: "", prefix: checked(flags.prefix ?? "escrow_") };
-  return migrationSql(sqliteDialect, place, toIsoTime(Date.now()));
+  const { prefix } = parseConfiguration("sqlite", strictOptions(sqlitePlace), { prefix: flags.prefix });
+  return migrationSql(sqliteDialect, { schema: "", prefix }, toIsoTime(Date.now()));
 }
 
 async function migrateStore(flags: Flags): Promise<void> {
   const store = await openStore(flags.store, flags);
   process.stdout.write(`${store.description} is ready.\n`);
   await store.close();
-}
-
-/** It becomes part of SQL that someone will run. */
-function checked(name: string): string {
-  if (/^[A-Za-z0-9_]{0,63}$/.test(name)) return name;
-  throw new Error(`${JSON.stringify(name)} can't stand in a table's name: letters, digits and _ only.`);
 }

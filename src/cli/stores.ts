@@ -1,6 +1,7 @@
 import process from "node:process";
 import type { Command } from "commander";
 import { systemClock } from "../shared/clock.ts";
+import { defaultPlaces as defaults } from "../store/place-options.ts";
 import type { Period } from "../store/postgres-payloads.ts";
 import { postgres } from "../store/postgres-store.ts";
 import { sqlite } from "../store/sqlite-store.ts";
@@ -23,8 +24,11 @@ set DATABASE_URL in the environment or in --secrets-file, or leave only the pass
 /** The options that say where in a database the tables are, and the help that goes with an address. */
 export function withStoreOptions(command: Command, help = ""): Command {
   return command
-    .option("--schema <name>", "Postgres: the schema of the tables (default: escrow_mirror)")
-    .option("--prefix <text>", "before each table's name (default: none on Postgres, escrow_ on SQLite)")
+    .option("--schema <name>", `Postgres: the schema of the tables (default: ${defaults.postgres.schema})`)
+    .option(
+      "--prefix <text>",
+      `before each table's name (default: none on Postgres, ${defaults.sqlite.prefix} on SQLite)`,
+    )
     .option("--secrets-file <file>", "secrets as NAME=value lines")
     .addHelpText("after", storeHelp + help);
 }
@@ -74,19 +78,11 @@ export function refusePostgresOnly(flags: StoreFlags): void {
 }
 
 function storeAt(address: string, flags: StoreFlags): Store {
-  const prefix = flags.prefix === undefined ? {} : { prefix: flags.prefix };
-  if (kindOf(address) === "postgres") return postgresAt(address, flags, prefix);
+  const { schema, prefix, partition } = flags;
+  if (kindOf(address) === "postgres")
+    return postgres({ connectionString: address, schema, prefix, partition });
   refusePostgresOnly(flags);
-  return sqlite(address.slice("sqlite:".length), prefix);
-}
-
-function postgresAt(address: string, { schema, partition }: StoreFlags, prefix: { prefix?: string }): Store {
-  return postgres({
-    connectionString: address,
-    ...prefix,
-    ...(schema === undefined ? {} : { schema }),
-    ...(partition === undefined ? {} : { partition }),
-  });
+  return sqlite(address.slice("sqlite:".length), { prefix });
 }
 
 function ignore(): void {}

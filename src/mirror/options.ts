@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { FoldOptions } from "../domain/fold.ts";
 import type { IntakeLimits } from "../receiver/intake.ts";
-import { explainIssues, strictOptions } from "../shared/explain-issues.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";
 import type { SecretsSource } from "../receiver/secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
@@ -68,10 +67,7 @@ export interface MirrorSettings {
 
 /** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
 export function parseOptions(options: MirrorOptions): MirrorSettings {
-  const parsed = schema.safeParse(options);
-  if (!parsed.success)
-    throw new EscrowMirrorError("invalid-configuration", `createMirror: ${explainIssues(parsed.error)}`);
-  const { migrate, webhook, fold, intake } = parsed.data;
+  const { migrate, webhook, fold, intake } = parseConfiguration("createMirror", schema, options);
   return {
     store: options.store,
     migrate,

@@ -21,7 +21,9 @@ import { schemaNameOf, type TablePlace } from "./dialect.ts";
 import type { Session } from "./session.ts";
 
 /** How much time one partition holds. */
-export type Period = "day" | "month";
+export const periods = ["day", "month"] as const;
+
+export type Period = (typeof periods)[number];
 
 /** What is known of the database once it is open. */
 export interface PayloadLayout {

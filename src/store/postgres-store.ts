@@ -15,6 +15,13 @@ import { createLazyStore } from "./lazy-store.ts";
 import { createArrayBatches } from "./postgres-batches.ts";
 import { createPostgresEngine } from "./postgres-engine.ts";
 import { lendOfKysely, lendOfPool, readingDialect } from "./postgres-kysely.ts";
+import {
+  describeTarget,
+  parsePostgresOptions,
+  type PostgresOptions,
+  type PostgresSettings,
+  type PostgresTarget,
+} from "./postgres-options.ts";
 import { prunePayloads } from "./postgres-prune.ts";
 import {
   layOutPayloads,
@@ -23,33 +30,11 @@ import {
   type Period,
   type PrunedPayloads,
 } from "./postgres-payloads.ts";
-import {
-  connectionsOfKysely,
-  connectionsOfPool,
-  type Connections,
-  type HostKysely,
-  type PgPool,
-} from "./postgres-pool.ts";
+import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./postgres-pool.ts";
 import { createArrayStatements } from "./postgres-statements.ts";
 import type { Session } from "./session.ts";
 import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
-
-export interface PostgresOptions {
-  /** The schema that the tables are in; made when it is missing. Default `escrow_mirror`. */
-  readonly schema?: string;
-  /** Put before the name of every table, for a schema that others use too. Default none. */
-  readonly prefix?: string;
-  /** How long one statement, or a free connection, is waited for before a delivery is answered 503. Milliseconds, default 8000. */
-  readonly deadlineMs?: number;
-  /**
-   * Keeps raw bodies and headers in a table of their own, one partition for each `day` or `month` of arrival, so that
-   * pruning drops partitions instead of deleting rows. Ids and digests stay where they are: dedupe holds for ever. Laid out
-   * when the store is first opened with it, with `migrate: "auto"` or by `escrow-mirror migrate --partition`; processes that
-   * are opened later find it so, with the option or without. Restart those that run already. Default: not partitioned.
-   */
-  readonly partition?: Period;
-}
 
 /** The mirror in Postgres, and what only Postgres has. */
 export interface PostgresStore extends Store {
@@ -60,23 +45,6 @@ export interface PostgresStore extends Store {
    */
   prunePayloads(before: Date): Promise<PrunedPayloads>;
 }
-
-/** Where the database is: its address, or what the app has open on it already. */
-export type PostgresTarget =
-  | {
-      /** `postgres://…`. Needs the package `pg`, loaded when the store is opened. */
-      readonly connectionString: string;
-      /** How many connections are opened at most. Default 10. */
-      readonly connectionsMax?: number;
-    }
-  | {
-      /** A pool of the package `pg`. It stays the app's to end. */
-      readonly pool: PgPool;
-    }
-  | {
-      /** A Kysely instance on `pg`, 0.28 or newer. Its plugins are neither applied nor touched. */
-      readonly kysely: HostKysely;
-    };
 
 /**
  * The mirror in Postgres: for any number of processes on any number of machines. Nothing is kept on a connection beyond
@@ -90,15 +58,13 @@ export type PostgresTarget =
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
 export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
-  const { schema = "escrow_mirror", prefix = "", deadlineMs = 8000, partition } = target;
-  const place: TablePlace = {
-    schema: `"${checkName("schema", schema, /^[A-Za-z_][A-Za-z0-9_]{0,62}$/)}".`,
-    prefix: checkName("prefix", prefix, /^[a-z0-9_]{0,30}$/),
-  };
-  const description = `${describe(target)} schema ${schema}`;
+  const settings = parsePostgresOptions(target);
+  const { schema, prefix, deadlineMs, partition } = settings;
+  const place: TablePlace = { schema: `"${schema}".`, prefix };
+  const description = describeTarget(settings);
   let built: PostgresStore | undefined;
   const store = createLazyStore(description, async () => {
-    const { connections, db } = await connect(target, deadlineMs);
+    const { connections, db } = await connect(settings);
     built = buildStore({ place, description, deadlineMs, partition, connections, db });
     return built;
   });
@@ -170,25 +136,25 @@ interface Connected {
   readonly db: Kysely<MirrorDatabase>;
 }
 
-async function connect(target: PostgresTarget, deadlineMs: number): Promise<Connected> {
-  if ("kysely" in target)
+async function connect(settings: PostgresSettings): Promise<Connected> {
+  const { kysely, deadlineMs } = settings;
+  if (kysely !== undefined)
     return {
-      connections: connectionsOfKysely(target.kysely, deadlineMs, (sql, values) =>
-        CompiledQuery.raw(sql, values),
-      ),
-      db: new Kysely({ dialect: readingDialect(() => lendOfKysely(target.kysely)) }),
+      connections: connectionsOfKysely(kysely, deadlineMs, (sql, values) => CompiledQuery.raw(sql, values)),
+      db: new Kysely({ dialect: readingDialect(() => lendOfKysely(kysely)) }),
     };
-  const pool = "pool" in target ? target.pool : await openPool(target, deadlineMs);
+  const pool = settings.pool ?? (await openPool(settings));
   return {
-    connections: connectionsOfPool(pool, deadlineMs, !("pool" in target)),
+    connections: connectionsOfPool(pool, deadlineMs, settings.pool === undefined),
     db: new Kysely({ dialect: readingDialect(() => lendOfPool(pool)) }),
   };
 }
 
-async function openPool(
-  { connectionString, connectionsMax = 10 }: { connectionString: string; connectionsMax?: number },
-  deadlineMs: number,
-): Promise<PgPool> {
+async function openPool({
+  connectionString,
+  connectionsMax = 10,
+  deadlineMs,
+}: PostgresSettings): Promise<PgPool> {
   const { Pool } = await loadDriver();
   return new Pool({
     connectionString,
@@ -208,29 +174,4 @@ async function loadDriver() {
     const message = "postgres() needs the package pg, which can't be loaded: npm install pg";
     throw new EscrowMirrorError("missing-peer", message, { cause });
   }
-}
-
-/** For logs: never the password, nor anything else of the address that may hold one. */
-function describe(target: PostgresTarget): string {
-  if ("kysely" in target) return "postgres (the app's Kysely)";
-  if ("pool" in target) return "postgres (the app's pool)";
-  const { connectionString } = target;
-  if (typeof connectionString !== "string" || connectionString.trim() === "")
-    throw new EscrowMirrorError(
-      "invalid-configuration",
-      "postgres() needs { connectionString }, { pool } or { kysely }; a connection string that is empty is often an environment variable that is not set",
-    );
-  if (!URL.canParse(connectionString)) return "postgres";
-  const { host, pathname } = new URL(connectionString);
-  return `postgres ${host}${pathname}`;
-}
-
-function checkName(what: string, name: string, allowed: RegExp): string {
-  if (allowed.test(name)) return name;
-  const message = `${what} ${JSON.stringify(name)} is none that can stand in SQL as it is: ${
-    what === "prefix"
-      ? "lower-case letters, digits and _ only, at most 30"
-      : "letters, digits and _ only, at most 63, no digit first"
-  }`;
-  throw new EscrowMirrorError("invalid-configuration", message);
 }

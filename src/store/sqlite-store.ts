@@ -1,12 +1,13 @@
 import { Kysely } from "kysely";
 import { z } from "zod";
-import { explainIssues, strictOptions } from "../shared/explain-issues.ts";
+import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
+import { sqlitePlace } from "./place-options.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { createSqliteEngine, refuseInTransaction, whenFree } from "./sqlite-engine.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
@@ -18,9 +19,9 @@ import type { Store } from "./store.ts";
 
 export interface SqliteOptions {
   /** Put before the name of every table, so that they can share a database with others. Default `escrow_`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** How long to wait for another process's transaction before answering 503. Milliseconds, default 800. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 /**
@@ -32,7 +33,8 @@ export interface SqliteOptions {
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
 export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {}): Store {
-  const settings = parseTarget({ ...(typeof target === "string" ? { path: target } : target), ...options });
+  const named = typeof target === "string" ? { path: target } : target;
+  const settings = parseConfiguration("sqlite", schema, { ...named, ...options });
   const place = settings.path ?? settings.database?.name ?? "";
   return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
     const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
@@ -41,12 +43,6 @@ export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {
 }
 
 export type SqliteTarget = ({ readonly path: string } | { readonly database: SqliteHandle }) & SqliteOptions;
-
-function parseTarget(target: SqliteTarget) {
-  const parsed = schema.safeParse(target);
-  if (parsed.success) return parsed.data;
-  throw new EscrowMirrorError("invalid-configuration", `sqlite: ${explainIssues(parsed.error)}`);
-}
 
 const somePath = z
   .string()
@@ -64,10 +60,7 @@ const isHandle = (value: unknown): boolean => {
 const schema = strictOptions({
   path: somePath.optional(),
   database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
-  prefix: z
-    .string()
-    .regex(/^[A-Za-z0-9_]{0,40}$/, "expected letters, digits and _ only, at most 40")
-    .default("escrow_"),
+  ...sqlitePlace,
   busyTimeoutMs: z.int().min(0).default(800),
 }).refine((target) => (target.path === undefined) !== (target.database === undefined), {
   message: 'expected a path or a database: sqlite("escrow.db"), sqlite({ path }) or sqlite({ database })',

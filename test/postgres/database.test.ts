@@ -1,6 +1,7 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { expect, it } from "vitest";
-import { postgres, type PostgresTarget } from "../../src/store/postgres-store.ts";
+import type { PostgresTarget } from "../../src/store/postgres-options.ts";
+import { postgres } from "../../src/store/postgres-store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror } from "../support/mirror.ts";
 import { freshSchema, openPool, postgresUrl } from "../support/postgres.ts";

@@ -1,7 +1,8 @@
 /** Stores and databases on the Postgres of this run. */
 import { Client, Pool, type PoolConfig } from "pg";
 import { afterAll, inject } from "vitest";
-import { postgres, type PostgresOptions } from "../../src/store/postgres-store.ts";
+import type { PostgresOptions } from "../../src/store/postgres-options.ts";
+import { postgres } from "../../src/store/postgres-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
 
