@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
-import { isLost, isUndone, isUniqueRace, toStoreFault } from "./postgres-faults.ts";
+import { isLate, isLost, isUndone, isUniqueRace, toUnavailable, toStoreFault } from "./postgres-faults.ts";
 import type { Connection, Connections } from "./postgres-pool.ts";
 import type { ArraySession, Engine, Session } from "./session.ts";
 
@@ -25,19 +25,19 @@ const graceMs = 2000;
  * once, so that what one locked another may wait for, or be refused: it then runs anew.
  */
 export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySession> {
-  const { connections, deadlineMs, migrationLock } = parts;
+  const { description, connections, deadlineMs, migrationLock } = parts;
   const writeLock = createLock();
   const reads = new Set<Promise<unknown>>();
   let closed = false;
 
   const run = <T>(kind: Kind, patienceMs: number, work: (session: ArraySession) => Promise<T>): Promise<T> =>
-    runAgain(async (progress) => {
-      if (closed) throw new EscrowMirrorError("store-unavailable", "the Postgres store is closed");
+    runAgain(description, async (progress) => {
+      if (closed) throw new EscrowMirrorError("closed", `${description} is closed, and the mirror with it`);
       return runOnce(connections, { kind, patienceMs, progress }, work);
     });
 
   return {
-    description: parts.description,
+    description,
 
     transaction: (work) => writeLock.run(() => run("write", deadlineMs, work)),
 
@@ -68,6 +68,8 @@ type Kind = "write" | "read";
 
 /** Where a transaction stands, for what its failure means. */
 interface Progress {
+  /** Where the database is. */
+  readonly store: string;
   /** What failed in it and was not undone: a commit would be a rollback, without saying so. */
   failed: Error | undefined;
   /** The connection is of no more use. */
@@ -85,9 +87,9 @@ interface Attempt {
 }
 
 /** A bounded number of tries, and between them a wait in which whoever was in the way gets on. */
-async function runAgain<T>(once: (progress: Progress) => Promise<T>): Promise<T> {
+async function runAgain<T>(store: string, once: (progress: Progress) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
-    const progress: Progress = { failed: undefined, lost: false, committing: false, again: false };
+    const progress: Progress = { store, failed: undefined, lost: false, committing: false, again: false };
     try {
       return await once(progress);
     } catch (error) {
@@ -102,7 +104,7 @@ async function runOnce<T>(
   { kind, patienceMs, progress }: Attempt,
   work: (session: ArraySession) => Promise<T>,
 ): Promise<T> {
-  const connection = await guarded(progress, () => connections.connect(patienceMs + graceMs));
+  const connection = await guarded(progress, () => connections.connect(patienceMs + graceMs), toUnavailable);
   const session = createSession(connection, progress);
   try {
     // Waited for: after a "begin" that failed, every statement would commit by itself.
@@ -139,21 +141,20 @@ async function undo(connection: Connection, progress: Progress): Promise<void> {
 }
 
 /** Runs a step on the connection; a fault of the store becomes `store-unavailable`. */
-async function guarded<T>(progress: Progress, step: () => Promise<T>): Promise<T> {
+async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = toStoreFault): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw translate(error, progress);
+    throw translate(error, progress, toFault);
   }
 }
 
 /** The first failure says why: what comes after it in the same transaction fails because of it. */
-function translate(error: unknown, progress: Progress): Error {
-  const isLate = isEscrowMirrorError(error);
-  progress.lost ||= isLate || isLost(error);
+function translate(error: unknown, progress: Progress, toFault: typeof toStoreFault): Error {
+  progress.lost ||= isLate(error) || isLost(error);
   if (progress.failed !== undefined) return progress.failed;
   progress.again = isUndone(error) || isUniqueRace(error) || (isLost(error) && !progress.committing);
-  progress.failed = isLate ? error : (toStoreFault(error) ?? (error as Error));
+  progress.failed = toFault(progress.store, error) ?? (error as Error);
   return progress.failed;
 }
 

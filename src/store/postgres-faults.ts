@@ -1,22 +1,33 @@
 /** What a failed statement or connection means: come again, try at once, or a mistake of ours. */
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { EscrowMirrorError, nameOfError } from "../shared/errors.ts";
 
 /**
  * What the store can't do now (unreachable, failing over, full, read-only, locked, deadlocked) as `store-unavailable`:
  * the sender is asked to come again. `undefined` for an error of the statement's own.
+ *
+ * @param store its description: where the database is
  */
-export function toStoreFault(error: unknown): EscrowMirrorError | undefined {
-  if (!isLost(error) && !refusals.test(codeOf(error)) && !isUndone(error)) return undefined;
-  const what = codeOf(error) || "the connection is gone";
-  const said = explained.test(codeOf(error)) && error instanceof Error ? `: ${error.message}` : "";
-  return new EscrowMirrorError("store-unavailable", `Postgres can't be used now (${what})${said}`, {
-    cause: error,
-  });
+export function toStoreFault(store: string, error: unknown): EscrowMirrorError | undefined {
+  const isFault = isLate(error) || isLost(error) || isUndone(error) || refusals.test(codeOf(error));
+  return isFault ? toUnavailable(store, error) : undefined;
 }
 
-export function lateFault(ms: number): EscrowMirrorError {
-  return new EscrowMirrorError("store-unavailable", `Postgres did not answer within ${ms} ms: try again`);
+/** The same, whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */
+export function toUnavailable(store: string, error: unknown): EscrowMirrorError {
+  const what = isLate(error) ? error.message : `can't be used now${explain(error)}`;
+  return new EscrowMirrorError("store-unavailable", `${store} ${what}`, { cause: error });
 }
+
+/** No answer came in time: the connection is of no more use, and what was asked for may yet happen. */
+export function lateAnswer(ms: number): Error {
+  return Object.assign(new Error(`did not answer within ${ms} ms: try again`), { code: lateCode });
+}
+
+export function isLate(error: unknown): error is Error {
+  return codeOf(error) === lateCode;
+}
+
+const lateCode = "LATE_ANSWER";
 
 /** The connection is of no more use. */
 export function isLost(error: unknown): boolean {
@@ -42,8 +53,24 @@ const lostMessages =
 // A full disk or too many connections; a lock or a statement that took too long; rights, passwords, a missing database.
 const refusals = /^(53...|55P03|57014|58...|28...|3D000|42501|XX00[12])$/;
 const undoneCodes = /^(40001|40P01|40003)$/;
-/** What the server says of these names what to set right, and quotes no row. */
-const explained = /^(28...|3D000|42501|53...)$/;
+
+/** Of a network's fault the code says what it is; a server says what to set right, and quotes no row and no password. */
+function explain(error: unknown): string {
+  const code = codeOf(error);
+  const said = error instanceof Error ? error.message : "";
+  if (code === "")
+    return quotable.test(said) || lostMessages.test(said) ? `: ${said}` : ` (${nameOfError(error)})`;
+  const advice = advices.find(([codes]) => codes.test(code))?.[1] ?? (sqlState.test(code) ? said : "");
+  return advice === "" ? ` (${code})` : ` (${code}): ${advice}`;
+}
+
+const advices: readonly (readonly [codes: RegExp, advice: string])[] = [
+  [/^(ENOTFOUND|EAI_\w+)$/, "no such host is known here; check the host in its address"],
+  [/^(E[A-Z]{3,}|ERR_SOCKET\w+)$/, "is it running and reachable from here?"],
+];
+const sqlState = /^[0-9A-Z]{5}$/;
+/** Without a code: what pg says of a password or of TLS. Another's message may hold a secret. */
+const quotable = /^SASL: |^The server does not support SSL|^There was an error establishing an SSL/;
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;

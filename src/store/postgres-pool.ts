@@ -1,7 +1,7 @@
 /** What we use of `pg` and of a host's Kysely, typed by shape so that any copy of either fits. */
 import type { CompiledQuery } from "kysely";
 import type { SqlValue } from "./codec.ts";
-import { lateFault } from "./postgres-faults.ts";
+import { lateAnswer } from "./postgres-faults.ts";
 
 /** A pool of `pg`. */
 export interface PgPool {
@@ -174,7 +174,7 @@ async function within<T>(ms: number, work: Promise<T>, late?: (value: T) => void
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       work.then(late, ignore);
-      reject(lateFault(ms));
+      reject(lateAnswer(ms));
     }, ms);
   });
   try {

@@ -101,16 +101,16 @@ async function migratePatiently(
       return await engine.migration(work);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      if (tried === triesMax) throw busy(error);
+      if (tried === triesMax) throw busy(engine.description, error);
       await sleep(pauseMs);
     }
   }
 }
 
-function busy(cause: unknown): EscrowMirrorError {
+function busy(store: string, cause: unknown): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `pruning got no lock in ${triesMax} tries: something has the tables in use for long, such as a backup or a transaction that was left open. Nothing is lost; prune again when that has ended, it goes on where it stopped`,
+    `${store} got no lock for pruning in ${triesMax} tries: something has the tables in use for long, such as a backup or a transaction that was left open. Nothing is lost; prune again when that has ended, it goes on where it stopped`,
     { cause },
   );
 }

@@ -133,12 +133,15 @@ describe("a transaction that does not begin", () => {
 describe("a server that hangs", () => {
   it("is given up at the deadline, and its connection with it", async () => {
     const proxy = await openProxy(postgresUrl);
-    const mirror = await openMirror({
-      store: postgres({ connectionString: proxy.url, schema: freshSchema(), deadlineMs: 1000 }),
-    });
+    const store = postgres({ connectionString: proxy.url, schema: freshSchema(), deadlineMs: 1000 });
+    const mirror = await openMirror({ store });
     expect((await mirror.receive(event(1))).status).toBe(200);
     proxy.hang();
     expect(await mirror.receive(event(2))).toMatchObject({ status: 503, reason: "store-unavailable" });
+    await expect(store.read((reader) => reader.find("contracts"))).rejects.toMatchObject({
+      code: "store-unavailable",
+      message: `${store.description} did not answer within 1000 ms: try again`,
+    });
     proxy.goOn();
     let comesAgain = 10;
     while ((await mirror.receive(event(2))).status !== 200) expect(--comesAgain).toBeGreaterThan(0);
@@ -160,12 +163,68 @@ describe("a database", () => {
     expect(mirror).toMatchObject({ code: "store-unavailable" });
   });
 
-  it("that is not there is told of without its password", async () => {
+  it("that is not there is told of with its place, and without its password", async () => {
     const store = postgres({ connectionString: "postgres://someone:hush-hush@127.0.0.1:1/none" });
     const opening = createMirror({ store, webhook: { secrets: secret } });
-    await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
-    await expect(opening).rejects.not.toThrow(/hush/);
+    await expect(opening).rejects.toMatchObject({
+      code: "store-unavailable",
+      message:
+        "postgres 127.0.0.1:1/none schema escrow_mirror can't be used now (ECONNREFUSED): is it running and reachable from here?",
+    });
     expect(store.description).not.toContain("hush");
+  });
+
+  it.each<[string, (url: URL) => unknown, RegExp]>([
+    [
+      "a wrong password",
+      (url) => (url.password = "hush-hush"),
+      /\(28P01\): password authentication failed for/,
+    ],
+    ["no password", (url) => (url.password = ""), /\(28P01\): empty password/],
+    ["a missing database", (url) => (url.pathname = "/none"), /\(3D000\): database "none" does not exist/],
+    ["an unknown host", (url) => (url.hostname = "none.invalid"), /\(E\w+\): no such host is known here/],
+    ["TLS that is not spoken there", (url) => (url.search = "?ssl=1"), /: The server does not support SSL/],
+  ])("that refuses %s says where it is and why, and no password", async (_, change, message) => {
+    const url = new URL(server.url);
+    change(url);
+    const opening = openMirror({ store: postgres({ connectionString: url.href, schema: "somewhere" }) });
+    const error = await opening.then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(error).toMatchObject({ code: "store-unavailable", message: expect.stringMatching(message) });
+    expect(error?.message).toContain(
+      `postgres ${url.host}${url.pathname} schema somewhere can't be used now`,
+    );
+    expect(error?.message).not.toMatch(/hush/);
+  });
+
+  it("in which we lack a right says which", async () => {
+    const [schema, role] = [freshSchema(), freshSchema()];
+    await (await openMirror({ store: postgres({ connectionString: postgresUrl, schema }) })).close();
+    await run(`create role "${role}" login password 'hush-hush'`);
+    const url = new URL(postgresUrl);
+    [url.username, url.password] = [role, "hush-hush"];
+    const store = postgres({ connectionString: url.href, schema });
+    await expect(openMirror({ store, migrate: "check" })).rejects.toMatchObject({
+      code: "store-unavailable",
+      message: `${store.description} can't be used now (42501): permission denied for schema ${schema}`,
+    });
+    await run(`drop role "${role}"`);
+  });
+
+  it("that is closed in the middle of pruning says closed, and where it was", async () => {
+    const store = postgres({ connectionString: postgresUrl, schema: freshSchema() });
+    const mirror = await openMirror({ store });
+    await mirror.receive(event(1));
+    const pruning = store.prunePayloads(new Date());
+    await Promise.all([
+      expect(pruning).rejects.toMatchObject({
+        code: "closed",
+        message: `${store.description} is closed, and the mirror with it`,
+      }),
+      store.close(),
+    ]);
   });
 });
 
