@@ -62,17 +62,12 @@ export function postgres(target: PostgresTarget & PostgresOptions): PostgresStor
   const { schema, prefix, deadlineMs, partition } = settings;
   const place: TablePlace = { schema: `"${schema}".`, prefix };
   const description = describeTarget(settings);
-  let built: PostgresStore | undefined;
-  const store = createLazyStore(description, async () => {
+  const { store, opened } = createLazyStore(description, async () => {
     const { connections, db } = await connect(settings);
-    built = buildStore({ place, description, deadlineMs, partition, connections, db });
-    return built;
+    return buildStore({ place, description, deadlineMs, partition, connections, db });
   });
   return Object.assign(store, {
-    prunePayloads: async (before: Date) => {
-      if (built !== undefined) return built.prunePayloads(before);
-      throw new EscrowMirrorError("store-unavailable", `${description} is not open: createMirror opens it`);
-    },
+    prunePayloads: async (before: Date) => opened().prunePayloads(before),
   });
 }
 

@@ -36,10 +36,11 @@ export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {
   const named = typeof target === "string" ? { path: target } : target;
   const settings = parseConfiguration("sqlite", schema, { ...named, ...options });
   const place = settings.path ?? settings.database?.name ?? "";
-  return createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
+  const { store } = createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
     const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
     return buildStore(open, place, settings.prefix, settings.busyTimeoutMs);
   });
+  return store;
 }
 
 export type SqliteTarget = ({ readonly path: string } | { readonly database: SqliteHandle }) & SqliteOptions;

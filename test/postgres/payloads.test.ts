@@ -292,3 +292,12 @@ describe("escrow-mirror prune", () => {
     });
   });
 });
+
+describe("prunePayloads", () => {
+  it("rejects with store-unavailable before the store is opened, and with closed once it is closed", async () => {
+    const store = postgres({ connectionString: postgresUrl, schema: freshSchema() });
+    await expect(store.prunePayloads(may)).rejects.toMatchObject({ code: "store-unavailable" });
+    await (await openMirror({ store })).close();
+    await expect(store.prunePayloads(may)).rejects.toMatchObject({ code: "closed" });
+  });
+});
