@@ -1,9 +1,7 @@
 import process from "node:process";
 import { Command } from "commander";
-import type { PostgresStore } from "../store/postgres-store.ts";
-import type { Store } from "../store/store.ts";
 import { counted } from "./counted.ts";
-import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
+import { openPostgres, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
 
 interface Flags extends StoreFlags {
   readonly store?: string;
@@ -28,19 +26,14 @@ export function pruneCommand(): Command {
 
 async function runPrune(flags: Flags): Promise<void> {
   const before = new Date(Date.now() - parseAge(flags.payloads));
-  const store = await openStore(flags.store, flags);
+  const store = await openPostgres(flags.store, flags, "can't be pruned");
   try {
-    if (!canPrune(store)) throw new Error(`${store.description} can't be pruned: only Postgres can as yet.`);
     const { partitions, rows } = await store.prunePayloads(before);
     for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
     process.stdout.write(`emptied ${counted(rows, "delivery", "deliveries")} outside of partitions\n`);
   } finally {
     await store.close();
   }
-}
-
-function canPrune(store: Store): store is PostgresStore {
-  return "prunePayloads" in store;
 }
 
 function parseAge(age: string): number {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { systemClock } from "../shared/clock.ts";
 import { defaultPlaces as defaults } from "../store/place-options.ts";
 import type { Period } from "../store/postgres-payloads.ts";
-import { postgres } from "../store/postgres-store.ts";
+import { postgres, type PostgresStore } from "../store/postgres-store.ts";
 import { sqlite } from "../store/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { loadSecrets } from "./secrets.ts";
@@ -48,15 +48,32 @@ export async function openStore(
   flags: StoreFlags,
   { option = "--store", migrate = "auto" }: Opening = {},
 ): Promise<Store> {
-  const named = addressOf(address, flags);
-  if (named === undefined)
-    throw new Error(
-      `No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.`,
-    );
-  const store = storeAt(named, flags);
+  return opened(storeAt(namedAddress(address, flags, option), flags), migrate);
+}
+
+/** The same for what only Postgres can, as it is: another kind is refused before anything is opened or made. */
+export async function openPostgres(
+  address: string | undefined,
+  flags: StoreFlags,
+  refusal: string,
+): Promise<PostgresStore> {
+  const named = namedAddress(address, flags, "--store");
+  if (kindOf(named) !== "postgres") throw new Error(`${named} ${refusal}: only Postgres can as yet.`);
+  return opened(postgresAt(named, flags), "check");
+}
+
+async function opened<Opened extends Store>(store: Opened, migrate: "auto" | "check"): Promise<Opened> {
   const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   await store.open({ migrate, logger: silent, clock: systemClock });
   return store;
+}
+
+function namedAddress(address: string | undefined, flags: StoreFlags, option: string): string {
+  const named = addressOf(address, flags);
+  if (named !== undefined) return named;
+  throw new Error(
+    `No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.`,
+  );
 }
 
 /** What the option names, else `DATABASE_URL`. */
@@ -78,11 +95,13 @@ export function refusePostgresOnly(flags: StoreFlags): void {
 }
 
 function storeAt(address: string, flags: StoreFlags): Store {
-  const { schema, prefix, partition } = flags;
-  if (kindOf(address) === "postgres")
-    return postgres({ connectionString: address, schema, prefix, partition });
+  if (kindOf(address) === "postgres") return postgresAt(address, flags);
   refusePostgresOnly(flags);
-  return sqlite(address.slice("sqlite:".length), { prefix });
+  return sqlite(address.slice("sqlite:".length), { prefix: flags.prefix });
+}
+
+function postgresAt(connectionString: string, { schema, prefix, partition }: StoreFlags): PostgresStore {
+  return postgres({ connectionString, schema, prefix, partition });
 }
 
 function ignore(): void {}

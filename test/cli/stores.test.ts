@@ -116,3 +116,12 @@ it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(
     });
   },
 );
+
+it.each([
+  [["--store", "sqlite:never.db"], {}],
+  [[], { DATABASE_URL: "sqlite:never.db" }],
+])("escrow-mirror prune refuses SQLite, and makes no file: %j", async (values, env) => {
+  const { code, output } = await runCommand(pruneCommand(), ["--payloads", "30d", ...values], env);
+  expect([code, output]).toEqual([1, "error: sqlite:never.db can't be pruned: only Postgres can as yet.\n"]);
+  expect(existsSync("never.db")).toBe(false);
+});

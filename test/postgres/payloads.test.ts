@@ -291,6 +291,15 @@ describe("escrow-mirror prune", () => {
       stderr: expect.stringContaining("30d"),
     });
   });
+
+  it("makes no tables where there are none", async () => {
+    const schema = freshSchema();
+    await expect(prune("--schema", schema, "--payloads", "1d")).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`schema ${schema} holds no mirror`),
+    });
+    expect(await run(`select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
+  });
 });
 
 describe("prunePayloads", () => {
