@@ -63,8 +63,7 @@ function sqlKind(flags: Flags): StoreKind {
 }
 
 function postgresSql({ schema, prefix, partition }: Flags): string[] {
-  const named = parseConfiguration("postgres", strictOptions(postgresPlace), { schema, prefix });
-  const place = { schema: `"${named.schema}".`, prefix: named.prefix };
+  const place = parseConfiguration("postgres", strictOptions(postgresPlace), { schema, prefix });
   const statements = migrationSql(postgresDialect, place, toIsoTime(Date.now()));
   return partition === undefined ? statements : [...statements, ...payloadTables(place, partition)];
 }
@@ -72,7 +71,7 @@ function postgresSql({ schema, prefix, partition }: Flags): string[] {
 function sqliteSql(flags: Flags): string[] {
   refusePostgresOnly(flags);
   const { prefix } = parseConfiguration("sqlite", strictOptions(sqlitePlace), { prefix: flags.prefix });
-  return migrationSql(sqliteDialect, { schema: "", prefix }, toIsoTime(Date.now()));
+  return migrationSql(sqliteDialect, { schema: null, prefix }, toIsoTime(Date.now()));
 }
 
 async function migrateStore(flags: Flags): Promise<void> {

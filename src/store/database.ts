@@ -9,8 +9,8 @@ import {
   type RootOperationNode,
   type UnknownRow,
 } from "kysely";
-import type { TableName, Tables } from "./tables.ts";
-import { tables } from "./tables.ts";
+import type { TablePlace } from "./dialect.ts";
+import { tables, type TableName, type Tables } from "./tables.ts";
 
 /**
  * The tables as `mirror.db` sees them: `mirror.db.selectFrom("contracts").select("status")`. Columns are the
@@ -38,8 +38,8 @@ type SqlType<Field, Value> = Field extends "seq"
         : string | Extract<Value, null>;
 
 /** Puts the store's schema and prefix before the names of our tables, wherever a query mentions one, and touches no other. */
-export function prefixPlugin(prefix: string, schema: string | null = null): KyselyPlugin {
-  const transformer = new PrefixTransformer(prefix, schema);
+export function prefixPlugin(place: TablePlace): KyselyPlugin {
+  const transformer = new PrefixTransformer(place);
   return {
     transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode =>
       transformer.transformNode(node, queryId),
@@ -52,7 +52,7 @@ class PrefixTransformer extends OperationNodeTransformer {
   readonly #prefix: string;
   readonly #schema: string | null;
 
-  constructor(prefix: string, schema: string | null) {
+  constructor({ schema, prefix }: TablePlace) {
     super();
     this.#prefix = prefix;
     this.#schema = schema;

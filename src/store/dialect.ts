@@ -11,22 +11,27 @@ export interface Dialect {
   readonly schemaExists: string | null;
 }
 
-/** Where the tables are. Both parts are checked when a store is named, so that they can stand in SQL text. */
+/** Where the tables are. Both names are checked when a store is named, so that they can stand in SQL text. */
 export interface TablePlace {
-  /** `""`, or a schema's name in quotes and a dot. */
-  readonly schema: string;
+  /** `null` where there are no schemas. */
+  readonly schema: string | null;
   readonly prefix: string;
 }
 
-/** The schema's name, `null` where there is none. */
-export function schemaNameOf({ schema }: TablePlace): string | null {
-  return schema === "" ? null : schema.slice(1, -2);
+/** A table's name as SQL text, and as the database itself takes it: `"escrow_mirror".contracts`. */
+export function sqlNamesIn(place: TablePlace): (table: string) => string {
+  const before = `${sqlSchemaOf(place)}${place.prefix}`;
+  return (table) => before + table;
+}
+
+/** What stands before a name: the schema in quotes and a dot, or nothing. */
+export function sqlSchemaOf({ schema }: TablePlace): string {
+  return schema === null ? "" : `"${schema}".`;
 }
 
 /** A table's name as Kysely takes it. */
-export function namesIn(place: TablePlace): (table: TableName) => string {
-  const schema = schemaNameOf(place);
-  const before = schema === null ? place.prefix : `${schema}.${place.prefix}`;
+export function namesIn({ schema, prefix }: TablePlace): (table: TableName) => string {
+  const before = schema === null ? prefix : `${schema}.${prefix}`;
   return (table) => before + table;
 }
 

@@ -1,7 +1,7 @@
 import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
-import { schemaNameOf, type Dialect, type TablePlace } from "./dialect.ts";
+import { sqlNamesIn, sqlSchemaOf, type Dialect, type TablePlace } from "./dialect.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import type { Engine, Session } from "./session.ts";
 import type { OpenOptions } from "./store.ts";
@@ -42,7 +42,7 @@ export async function migrate(
 
   async function apply({ version, name, statements }: (typeof migrations)[number], session: Session) {
     const now = toIsoTime(options.clock.now());
-    for (const sql of statements(dialect.types, place.schema, place.prefix)) await session.run(sql, []);
+    for (const sql of statements(dialect.types, sqlSchemaOf(place), place.prefix)) await session.run(sql, []);
     await session.run(recordOf(place, version, name, now), []);
   }
 }
@@ -53,7 +53,7 @@ export function migrationSql(dialect: Dialect, place: TablePlace, now: string): 
     ...createSchema(place),
     migrationsTable(dialect, place),
     ...migrations.flatMap(({ version, name, statements }) => [
-      ...statements(dialect.types, place.schema, place.prefix),
+      ...statements(dialect.types, sqlSchemaOf(place), place.prefix),
       recordOf(place, version, name, now),
     ]),
   ];
@@ -76,7 +76,7 @@ async function appliedMigrations(site: Site): Promise<Applied[]> {
   if (!(await hasTable(site, "migrations"))) return [];
   const { session, place } = site;
   const listed = await settle(() =>
-    session.all(`select version, name from ${place.schema}${place.prefix}migrations order by version`, []),
+    session.all(`select version, name from ${sqlNamesIn(place)("migrations")} order by version`, []),
   );
   if (listed.ok)
     return listed.value.map(([version, name]) => ({ version: Number(version), name: String(name) }));
@@ -89,7 +89,7 @@ async function refuseForeignTables(site: Site): Promise<void> {
 }
 
 async function hasTable({ session, dialect, place }: Site, table: string): Promise<boolean> {
-  const [found] = await session.all(dialect.tableExists, [`${place.schema}${place.prefix}${table}`]);
+  const [found] = await session.all(dialect.tableExists, [sqlNamesIn(place)(table)]);
   return found !== undefined;
 }
 
@@ -116,23 +116,22 @@ function refuseRenamed(applied: readonly Applied[], store: string): void {
 /** Looked for first: making a schema takes a right that its mere owner may not have. */
 async function makeSchema(session: Session, { schemaExists }: Dialect, place: TablePlace): Promise<void> {
   if (schemaExists === null) return;
-  const [schema] = await session.all(schemaExists, [schemaNameOf(place)]);
+  const [schema] = await session.all(schemaExists, [place.schema]);
   if (schema !== undefined) return;
   for (const sql of createSchema(place)) await session.run(sql, []);
 }
 
-function createSchema(place: TablePlace): string[] {
-  const name = schemaNameOf(place);
-  return name === null ? [] : [`create schema if not exists "${name}"`];
+function createSchema({ schema }: TablePlace): string[] {
+  return schema === null ? [] : [`create schema if not exists "${schema}"`];
 }
 
-function recordOf({ schema, prefix }: TablePlace, version: number, name: string, now: string): string {
-  return `insert into ${schema}${prefix}migrations (version, name, applied_at) values (${version}, '${name}', '${now}')`;
+function recordOf(place: TablePlace, version: number, name: string, now: string): string {
+  return `insert into ${sqlNamesIn(place)("migrations")} (version, name, applied_at) values (${version}, '${name}', '${now}')`;
 }
 
-function migrationsTable({ types }: Dialect, { schema, prefix }: TablePlace): string {
+function migrationsTable({ types }: Dialect, place: TablePlace): string {
   const { integer, text } = types;
-  return `create table if not exists ${schema}${prefix}migrations (
+  return `create table if not exists ${sqlNamesIn(place)("migrations")} (
   version ${integer} not null primary key,
   name ${text} not null,
   applied_at ${text} not null

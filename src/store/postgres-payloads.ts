@@ -17,7 +17,7 @@ import {
 } from "kysely";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { columnsOf } from "./codec.ts";
-import { schemaNameOf, type TablePlace } from "./dialect.ts";
+import { sqlNamesIn, type TablePlace } from "./dialect.ts";
 import type { Session } from "./session.ts";
 
 /** How much time one partition holds. */
@@ -71,32 +71,32 @@ export async function layOutPayloads(
 
 /** The tables, for `migrate --sql` too. A view gives whole deliveries, wherever their payload is. */
 export function payloadTables(place: TablePlace, period: Period): string[] {
-  const at = `${place.schema}${place.prefix}`;
+  const at = sqlNamesIn(place);
   const columns = columnsOf("deliveries").map(({ name }) =>
     name === "headers" || name === "body"
-      ? `coalesce(d.${name}, (select p.${name} from ${at}payloads as p where p.received_at = d.received_at and p.content_key = d.content_key)) as ${name}`
+      ? `coalesce(d.${name}, (select p.${name} from ${at("payloads")} as p where p.received_at = d.received_at and p.content_key = d.content_key)) as ${name}`
       : `d.${name}`,
   );
   return [
-    `create table ${at}payloads (
+    `create table ${at("payloads")} (
   received_at text collate "C" not null,
   content_key bytea not null,
   headers text collate "C",
   body bytea,
   primary key (received_at, content_key)
 ) partition by range (received_at)`,
-    `comment on table ${at}payloads is '${period}'`,
-    `create table ${at}payloads_other partition of ${at}payloads default`,
-    `create view ${at}${wholeView} as select ${columns.join(", ")} from ${at}deliveries as d`,
+    `comment on table ${at("payloads")} is '${period}'`,
+    `create table ${at("payloads_other")} partition of ${at("payloads")} default`,
+    `create view ${at(wholeView)} as select ${columns.join(", ")} from ${at("deliveries")} as d`,
   ];
 }
 
 const wholeView = "deliveries_whole";
 
-async function periodOf(session: Session, { schema, prefix }: TablePlace): Promise<Period | undefined> {
+async function periodOf(session: Session, place: TablePlace): Promise<Period | undefined> {
   const [row] = await session.all(
     "select obj_description(to_regclass($1), 'pg_class') where to_regclass($1) is not null",
-    [`${schema}${prefix}payloads`],
+    [sqlNamesIn(place)("payloads")],
   );
   if (row === undefined) return undefined;
   return row[0] === "day" ? "day" : "month";
@@ -134,7 +134,7 @@ async function makePartitionUnlessBusy(
  * row comes between the move and the attaching, which would then be refused.
  */
 async function makePartition(session: Session, place: TablePlace, from: string, to: string): Promise<void> {
-  const parent = `${place.schema}${place.prefix}payloads`;
+  const parent = sqlNamesIn(place)("payloads");
   const name = `${parent}_${from.replaceAll("-", "_")}`;
   await limitLockWait(session);
   await session.run(`lock table ${parent}_other in access exclusive mode`, []);
@@ -195,7 +195,7 @@ interface Partition extends PayloadTable {
 async function partitionsOf(session: Session, place: TablePlace): Promise<Partition[]> {
   const rows = await session.all(
     "select c.relname::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.oid::bigint, (n.nspname = $2)::int, pg_get_expr(c.relpartbound, c.oid)::text from pg_catalog.pg_inherits as i join pg_catalog.pg_class as c on c.oid = i.inhrelid join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where i.inhparent = to_regclass($1) order by 1",
-    [`${place.schema}${place.prefix}payloads`, schemaNameOf(place)],
+    [sqlNamesIn(place)("payloads"), place.schema],
   );
   return rows.flatMap(([name, sql, oid, isOurs, bounds]) => {
     const [, from, to] = /FROM \('([^']*)'\) TO \('([^']*)'\)/.exec(String(bounds)) ?? [];
@@ -208,7 +208,7 @@ async function partitionsOf(session: Session, place: TablePlace): Promise<Partit
 
 /** What a delivery keeps whatever its age: what may still be released, or is owed to a handler. */
 function isKept(place: TablePlace): string {
-  return `(d.outcome = 'quarantined' or exists (select from ${place.schema}${place.prefix}jobs as j where j.webhook_id = d.webhook_id and j.state in ('due', 'running')))`;
+  return `(d.outcome = 'quarantined' or exists (select from ${sqlNamesIn(place)("jobs")} as j where j.webhook_id = d.webhook_id and j.state in ('due', 'running')))`;
 }
 
 /** Some deliveries, by number: `from` is among them, `to` is not. */
@@ -238,7 +238,7 @@ export async function keepInRow(
   const [there] = await session.all("select 1 where to_regclass($1) is not null", [table.sql]);
   if (there === undefined) return;
   await session.run(
-    `update ${place.schema}${place.prefix}deliveries as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.content_key = d.content_key and d.headers is null and d.body is null and ${isKept(place)}`,
+    `update ${sqlNamesIn(place)("deliveries")} as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.content_key = d.content_key and d.headers is null and d.body is null and ${isKept(place)}`,
     [from, to],
   );
 }
@@ -251,18 +251,19 @@ export async function keepInRow(
 export async function setAside(session: Session, place: TablePlace, { name }: PayloadTable): Promise<void> {
   const found = (await partitionsOf(session, place)).find((each) => each.isOurs && each.name === name);
   if (found === undefined) return;
-  const aside = `${place.prefix}payloads_gone_${found.oid}`;
+  const at = sqlNamesIn(place);
+  const aside = `payloads_gone_${found.oid}`;
   await limitLockWait(session);
-  await session.run(`alter table ${place.schema}${place.prefix}payloads detach partition ${found.sql}`, []);
-  await session.run(`alter table ${found.sql} rename to ${aside}`, []);
-  await session.run(`comment on table ${place.schema}${aside} is '${name.replaceAll("'", "''")}'`, []);
+  await session.run(`alter table ${at("payloads")} detach partition ${found.sql}`, []);
+  await session.run(`alter table ${found.sql} rename to ${place.prefix}${aside}`, []);
+  await session.run(`comment on table ${at(aside)} is '${name.replaceAll("'", "''")}'`, []);
 }
 
 /** What was set aside and is not dropped yet. */
 export async function tablesAside(session: Session, place: TablePlace): Promise<PayloadTable[]> {
   const rows = await session.all(
     "select coalesce(obj_description(c.oid, 'pg_class'), c.relname::text), quote_ident(n.nspname) || '.' || quote_ident(c.relname) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where n.nspname = $1 and c.relname ~ $2 and not c.relispartition and c.relkind = 'r' order by 1",
-    [schemaNameOf(place), `^${place.prefix}payloads_gone_[0-9]+$`],
+    [place.schema, `^${place.prefix}payloads_gone_[0-9]+$`],
   );
   return rows.map(([name, sql]) => ({ name: String(name), sql: String(sql) }));
 }
@@ -278,9 +279,9 @@ export async function deleteOthers(
   place: TablePlace,
   { before, rowsMax }: { readonly before: string; readonly rowsMax: number },
 ): Promise<number> {
-  const at = `${place.schema}${place.prefix}`;
+  const at = sqlNamesIn(place);
   const [row] = await session.all(
-    `with gone as (delete from ${at}payloads_other where ctid = any(array(select p.ctid from ${at}payloads_other as p where p.received_at < $1 and not exists (select from ${at}deliveries as d where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
+    `with gone as (delete from ${at("payloads_other")} where ctid = any(array(select p.ctid from ${at("payloads_other")} as p where p.received_at < $1 and not exists (select from ${at("deliveries")} as d where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
     [before, rowsMax],
   );
   return Number(row?.[0]);
@@ -292,9 +293,9 @@ export async function emptyRows(
   place: TablePlace,
   { before, from, to }: Span & { readonly before: string },
 ): Promise<number> {
-  const at = `${place.schema}${place.prefix}`;
+  const at = sqlNamesIn(place);
   const [row] = await session.all(
-    `with gone as (update ${at}deliveries as d set body = null, headers = null where d.seq >= $1 and d.seq < $2 and d.received_at < $3 and (d.body is not null or d.headers is not null) and not ${isKept(place)} returning 1) select count(*)::bigint from gone`,
+    `with gone as (update ${at("deliveries")} as d set body = null, headers = null where d.seq >= $1 and d.seq < $2 and d.received_at < $3 and (d.body is not null or d.headers is not null) and not ${isKept(place)} returning 1) select count(*)::bigint from gone`,
     [from, to, before],
   );
   return Number(row?.[0]);
@@ -303,7 +304,7 @@ export async function emptyRows(
 /** The numbers that deliveries have: the first and the last. */
 export async function deliverySpan(session: Session, place: TablePlace): Promise<[number, number]> {
   const [row] = await session.all(
-    `select coalesce(min(seq), 0), coalesce(max(seq), -1) from ${place.schema}${place.prefix}deliveries`,
+    `select coalesce(min(seq), 0), coalesce(max(seq), -1) from ${sqlNamesIn(place)("deliveries")}`,
     [],
   );
   return [Number(row?.[0]), Number(row?.[1])];
@@ -327,7 +328,7 @@ class WholeDeliveries extends OperationNodeTransformer {
 
   constructor(place: TablePlace) {
     super();
-    this.#schema = schemaNameOf(place);
+    this.#schema = place.schema;
     this.#prefix = place.prefix;
   }
 

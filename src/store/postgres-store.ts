@@ -9,7 +9,7 @@ import {
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
-import { postgresDialect, schemaNameOf, type TablePlace } from "./dialect.ts";
+import { postgresDialect, sqlNamesIn, type TablePlace } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { createArrayBatches } from "./postgres-batches.ts";
@@ -60,11 +60,10 @@ export interface PostgresStore extends Store {
 export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
   const settings = parsePostgresOptions(target);
   const { schema, prefix, deadlineMs, partition } = settings;
-  const place: TablePlace = { schema: `"${schema}".`, prefix };
   const description = describeTarget(settings);
   const { store, opened } = createLazyStore(description, async () => {
     const { connections, db } = await connect(settings);
-    return buildStore({ place, description, deadlineMs, partition, connections, db });
+    return buildStore({ place: { schema, prefix }, description, deadlineMs, partition, connections, db });
   });
   return Object.assign(store, {
     prunePayloads: async (before: Date) => opened().prunePayloads(before),
@@ -90,14 +89,14 @@ function buildStore(parts: StoreParts): PostgresStore {
     description,
     connections,
     deadlineMs,
-    migrationLock: `escrow-mirror ${place.schema}${place.prefix}`,
+    migrationLock: `escrow-mirror ${sqlNamesIn(place)("")}`,
   });
   const store = createKyselyStore({
     engine,
     dialect: postgresDialect,
     place,
     statements: createStatements(kysely, place),
-    db: db.withPlugin(prefixPlugin(place.prefix, schemaNameOf(place))).withPlugin(whole),
+    db: db.withPlugin(prefixPlugin(place)).withPlugin(whole),
     batches: (session) => createArrayBatches(session, arrayStatements),
   });
   let clock: Clock = systemClock;

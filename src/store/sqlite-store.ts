@@ -100,8 +100,8 @@ async function buildStore(
   });
   const dialect = kyselyDialectOn(browser, browseLock);
   const kysely = new Kysely<AnyDatabase>({ dialect });
-  const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(prefix)] });
-  const where = { schema: "", prefix };
+  const where = { schema: null, prefix };
+  const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(where)] });
   const statements = createStatements(kysely, where, sqliteIndexing(where));
   return createKyselyStore({
     engine,

@@ -76,7 +76,7 @@ describe("migrations", () => {
     const database = new Database(file);
     for (const statement of migrationSql(
       sqliteDialect,
-      { schema: "", prefix: "escrow_" },
+      { schema: null, prefix: "escrow_" },
       "2026-01-01T00:00:00Z",
     ))
       database.exec(statement);

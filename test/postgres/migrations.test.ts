@@ -44,7 +44,7 @@ describe("migrations on Postgres", () => {
 
   it("run by hand from their SQL satisfy migrate: check, in the hands of a user who may only write rows", async () => {
     const url = await freshDatabase();
-    const place = { schema: '"escrow_mirror".', prefix: "" };
+    const place = { schema: "escrow_mirror", prefix: "" };
     await run(migrationSql(postgresDialect, place, "2026-01-01T00:00:00Z").join(";\n"), url);
     const role = freshSchema();
     await run(

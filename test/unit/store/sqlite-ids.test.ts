@@ -114,7 +114,7 @@ describe("ids of deliveries on SQLite", () => {
     for (let commit = 0; commit < 2400; commit++) {
       const ids = Array.from({ length: 128 }, (_, index) => `wh-${seq + index}`);
       for (const id of ids) enter.run(hashOfId(id), ++seq);
-      await moveSlices(session, { schema: "", prefix: "" }, ids);
+      await moveSlices(session, { schema: null, prefix: "" }, ids);
     }
     const [small = 0, middle = 0, large = 0] = ["small", "middle", "large"].map((level) =>
       Number(handle.prepare(`select count(*) from delivery_id_hashes_${level}`).pluck().get()),
@@ -255,7 +255,7 @@ function scansOf(database: Database.Database, sql: string): string[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-const place = { schema: "", prefix: "escrow_" };
+const place = { schema: null, prefix: "escrow_" };
 const compiler = new Kysely<AnyDatabase>({
   dialect: new SqliteDialect({ database: new Database(":memory:") }),
 });
