@@ -128,7 +128,11 @@ function beginOf(kind: Kind, patienceMs: number): string[] {
     ];
   return [
     "begin isolation level read committed",
-    `select current_setting('transaction_read_only'), set_config('synchronous_commit', 'on', true), set_config('statement_timeout', '${patienceMs}', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`,
+    `select
+       current_setting('transaction_read_only'),
+       set_config('synchronous_commit', 'on', true),
+       set_config('statement_timeout', '${patienceMs}', true),
+       set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`,
   ];
 }
 

@@ -4,19 +4,9 @@
  * keys that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
  * hold the partition's key, and equal ids may come in different months.
  */
-import {
-  OperationNodeTransformer,
-  SchemableIdentifierNode,
-  type KyselyPlugin,
-  type PluginTransformQueryArgs,
-  type PluginTransformResultArgs,
-  type QueryResult,
-  type RootOperationNode,
-  type SelectQueryNode,
-  type UnknownRow,
-} from "kysely";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { columnsOf } from "./codec.ts";
+import { wholeView } from "./database.ts";
 import { sqlNamesIn, type TablePlace } from "./dialect.ts";
 import type { Session } from "./session.ts";
 
@@ -28,13 +18,6 @@ export type Period = (typeof periods)[number];
 /** What is known of the database once it is open. */
 export interface PayloadLayout {
   partitioned: boolean;
-}
-
-export interface PrunedPayloads {
-  /** Names of the partitions that were dropped. */
-  readonly partitions: readonly string[];
-  /** How many deliveries outside of partitions lost their body and headers. */
-  readonly rows: number;
 }
 
 /** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */
@@ -74,7 +57,10 @@ export function payloadTables(place: TablePlace, period: Period): string[] {
   const at = sqlNamesIn(place);
   const columns = columnsOf("deliveries").map(({ name }) =>
     name === "headers" || name === "body"
-      ? `coalesce(d.${name}, (select p.${name} from ${at("payloads")} as p where p.received_at = d.received_at and p.content_key = d.content_key)) as ${name}`
+      ? `coalesce(d.${name}, (
+    select p.${name} from ${at("payloads")} as p
+    where p.received_at = d.received_at and p.content_key = d.content_key
+  )) as ${name}`
       : `d.${name}`,
   );
   return [
@@ -87,11 +73,11 @@ export function payloadTables(place: TablePlace, period: Period): string[] {
 ) partition by range (received_at)`,
     `comment on table ${at("payloads")} is '${period}'`,
     `create table ${at("payloads_other")} partition of ${at("payloads")} default`,
-    `create view ${at(wholeView)} as select ${columns.join(", ")} from ${at("deliveries")} as d`,
+    `create view ${at(wholeView)} as select
+  ${columns.join(",\n  ")}
+from ${at("deliveries")} as d`,
   ];
 }
-
-const wholeView = "deliveries_whole";
 
 async function periodOf(session: Session, place: TablePlace): Promise<Period | undefined> {
   const [row] = await session.all(
@@ -140,7 +126,12 @@ async function makePartition(session: Session, place: TablePlace, from: string, 
   await session.run(`lock table ${parent}_other in access exclusive mode`, []);
   await session.run(`create table ${name} (like ${parent} including all)`, []);
   await session.run(
-    `with moved as (delete from ${parent}_other where received_at >= '${from}' and received_at < '${to}' returning *) insert into ${name} select * from moved`,
+    `with moved as (
+       delete from ${parent}_other
+       where received_at >= '${from}' and received_at < '${to}'
+       returning *
+     )
+     insert into ${name} select * from moved`,
     [],
   );
   await session.run(
@@ -155,7 +146,7 @@ async function makePartition(session: Session, place: TablePlace, from: string, 
  */
 const lockWaitMs = 2000;
 
-async function limitLockWait(session: Session): Promise<void> {
+export async function limitLockWait(session: Session): Promise<void> {
   await session.run(`set local lock_timeout = ${lockWaitMs}`, []);
 }
 
@@ -192,9 +183,19 @@ interface Partition extends PayloadTable {
   readonly isOurs: boolean;
 }
 
-async function partitionsOf(session: Session, place: TablePlace): Promise<Partition[]> {
+export async function partitionsOf(session: Session, place: TablePlace): Promise<Partition[]> {
   const rows = await session.all(
-    "select c.relname::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.oid::bigint, (n.nspname = $2)::int, pg_get_expr(c.relpartbound, c.oid)::text from pg_catalog.pg_inherits as i join pg_catalog.pg_class as c on c.oid = i.inhrelid join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where i.inhparent = to_regclass($1) order by 1",
+    `select
+       c.relname::text,
+       quote_ident(n.nspname) || '.' || quote_ident(c.relname),
+       c.oid::bigint,
+       (n.nspname = $2)::int,
+       pg_get_expr(c.relpartbound, c.oid)::text
+     from pg_catalog.pg_inherits as i
+     join pg_catalog.pg_class as c on c.oid = i.inhrelid
+     join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+     where i.inhparent = to_regclass($1)
+     order by 1`,
     [sqlNamesIn(place)("payloads"), place.schema],
   );
   return rows.flatMap(([name, sql, oid, isOurs, bounds]) => {
@@ -204,150 +205,4 @@ async function partitionsOf(session: Session, place: TablePlace): Promise<Partit
       { name: String(name), sql: String(sql), oid: Number(oid), isOurs: Number(isOurs) === 1, from, to },
     ];
   });
-}
-
-/** What a delivery keeps whatever its age: what may still be released, or is owed to a handler. */
-function isKept(place: TablePlace): string {
-  return `(d.outcome = 'quarantined' or exists (select from ${sqlNamesIn(place)("jobs")} as j where j.webhook_id = d.webhook_id and j.state in ('due', 'running')))`;
-}
-
-/** Some deliveries, by number: `from` is among them, `to` is not. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The partitions that hold nothing newer. */
-export async function oldPartitions(
-  session: Session,
-  place: TablePlace,
-  before: string,
-): Promise<PayloadTable[]> {
-  return (await partitionsOf(session, place)).filter(({ to, isOurs }) => isOurs && to <= before);
-}
-
-/** Gives the deliveries that keep their payload what `table` has of them, in their own row. */
-export async function keepInRow(
-  session: Session,
-  place: TablePlace,
-  table: PayloadTable,
-  { from, to }: Span,
-): Promise<void> {
-  await limitLockWait(session);
-  // Another process that prunes may have dropped it.
-  const [there] = await session.all("select 1 where to_regclass($1) is not null", [table.sql]);
-  if (there === undefined) return;
-  await session.run(
-    `update ${sqlNamesIn(place)("deliveries")} as d set headers = p.headers, body = p.body from ${table.sql} as p where d.seq >= $1 and d.seq < $2 and p.received_at = d.received_at and p.content_key = d.content_key and d.headers is null and d.body is null and ${isKept(place)}`,
-    [from, to],
-  );
-}
-
-/**
- * Makes a table of its own of a partition, so that dropping it keeps nobody from the others. Its new name is found again
- * when the process ends before that; the comment is the old one. Not `concurrently`: Postgres refuses that where there is a
- * default partition.
- */
-export async function setAside(session: Session, place: TablePlace, { name }: PayloadTable): Promise<void> {
-  const found = (await partitionsOf(session, place)).find((each) => each.isOurs && each.name === name);
-  if (found === undefined) return;
-  const at = sqlNamesIn(place);
-  const aside = `payloads_gone_${found.oid}`;
-  await limitLockWait(session);
-  await session.run(`alter table ${at("payloads")} detach partition ${found.sql}`, []);
-  await session.run(`alter table ${found.sql} rename to ${place.prefix}${aside}`, []);
-  await session.run(`comment on table ${at(aside)} is '${name.replaceAll("'", "''")}'`, []);
-}
-
-/** What was set aside and is not dropped yet. */
-export async function tablesAside(session: Session, place: TablePlace): Promise<PayloadTable[]> {
-  const rows = await session.all(
-    "select coalesce(obj_description(c.oid, 'pg_class'), c.relname::text), quote_ident(n.nspname) || '.' || quote_ident(c.relname) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace where n.nspname = $1 and c.relname ~ $2 and not c.relispartition and c.relkind = 'r' order by 1",
-    [place.schema, `^${place.prefix}payloads_gone_[0-9]+$`],
-  );
-  return rows.map(([name, sql]) => ({ name: String(name), sql: String(sql) }));
-}
-
-export async function dropAside(session: Session, { sql }: PayloadTable): Promise<void> {
-  await limitLockWait(session);
-  await session.run(`drop table if exists ${sql}`, []);
-}
-
-/** Deletes old payloads in no partition of a period, row by row and no more than `rowsMax`; says how many. */
-export async function deleteOthers(
-  session: Session,
-  place: TablePlace,
-  { before, rowsMax }: { readonly before: string; readonly rowsMax: number },
-): Promise<number> {
-  const at = sqlNamesIn(place);
-  const [row] = await session.all(
-    `with gone as (delete from ${at("payloads_other")} where ctid = any(array(select p.ctid from ${at("payloads_other")} as p where p.received_at < $1 and not exists (select from ${at("deliveries")} as d where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(place)}) limit $2)) returning 1) select count(*)::bigint from gone`,
-    [before, rowsMax],
-  );
-  return Number(row?.[0]);
-}
-
-/** Empties the payloads of deliveries `from` … `to`, by number, that are in the delivery's own row. */
-export async function emptyRows(
-  session: Session,
-  place: TablePlace,
-  { before, from, to }: Span & { readonly before: string },
-): Promise<number> {
-  const at = sqlNamesIn(place);
-  const [row] = await session.all(
-    `with gone as (update ${at("deliveries")} as d set body = null, headers = null where d.seq >= $1 and d.seq < $2 and d.received_at < $3 and (d.body is not null or d.headers is not null) and not ${isKept(place)} returning 1) select count(*)::bigint from gone`,
-    [from, to, before],
-  );
-  return Number(row?.[0]);
-}
-
-/** The numbers that deliveries have: the first and the last. */
-export async function deliverySpan(session: Session, place: TablePlace): Promise<[number, number]> {
-  const [row] = await session.all(
-    `select coalesce(min(seq), 0), coalesce(max(seq), -1) from ${sqlNamesIn(place)("deliveries")}`,
-    [],
-  );
-  return [Number(row?.[0]), Number(row?.[1])];
-}
-
-/** Reads deliveries from the view, once the payloads are apart; what is written goes to the table. */
-export function wholeDeliveries(place: TablePlace, layout: PayloadLayout): KyselyPlugin {
-  const transformer = new WholeDeliveries(place);
-  return {
-    transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode =>
-      layout.partitioned ? transformer.transformNode(node, queryId) : node,
-    transformResult: async ({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> =>
-      result,
-  };
-}
-
-class WholeDeliveries extends OperationNodeTransformer {
-  readonly #schema: string | null;
-  readonly #prefix: string;
-  #selects = 0;
-
-  constructor(place: TablePlace) {
-    super();
-    this.#schema = place.schema;
-    this.#prefix = place.prefix;
-  }
-
-  protected override transformSelectQuery(node: SelectQueryNode, ...rest: never[]): SelectQueryNode {
-    this.#selects++;
-    try {
-      return super.transformSelectQuery(node, ...rest);
-    } finally {
-      this.#selects--;
-    }
-  }
-
-  protected override transformSchemableIdentifier(
-    node: SchemableIdentifierNode,
-    ...rest: never[]
-  ): SchemableIdentifierNode {
-    const isOurs = node.identifier.name === `${this.#prefix}deliveries` && node.schema?.name === this.#schema;
-    if (this.#selects === 0 || !isOurs || this.#schema === null)
-      return super.transformSchemableIdentifier(node, ...rest);
-    return SchemableIdentifierNode.createWithSchema(this.#schema, `${this.#prefix}${wholeView}`);
-  }
 }

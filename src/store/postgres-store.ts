@@ -8,7 +8,7 @@ import {
 } from "kysely";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import { prefixPlugin, type MirrorDatabase } from "./database.ts";
+import { prefixPlugin, wholeDeliveries, type MirrorDatabase } from "./database.ts";
 import { postgresDialect, sqlNamesIn, type TablePlace } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
@@ -22,14 +22,8 @@ import {
   type PostgresSettings,
   type PostgresTarget,
 } from "./postgres-options.ts";
-import { prunePayloads } from "./postgres-prune.ts";
-import {
-  layOutPayloads,
-  wholeDeliveries,
-  type PayloadLayout,
-  type Period,
-  type PrunedPayloads,
-} from "./postgres-payloads.ts";
+import { prunePayloads, type PrunedPayloads } from "./postgres-prune.ts";
+import { layOutPayloads, type PayloadLayout, type Period } from "./postgres-payloads.ts";
 import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./postgres-pool.ts";
 import { createArrayStatements } from "./postgres-statements.ts";
 import type { Session } from "./session.ts";
@@ -82,7 +76,7 @@ interface StoreParts {
 function buildStore(parts: StoreParts): PostgresStore {
   const { place, description, deadlineMs, partition, connections, db } = parts;
   const layout: PayloadLayout = { partitioned: false };
-  const whole = wholeDeliveries(place, layout);
+  const whole = wholeDeliveries(place, () => layout.partitioned);
   const kysely = new Kysely<AnyDatabase>({ dialect: compiling, plugins: [whole] });
   const arrayStatements = createArrayStatements(kysely, place, layout);
   const engine = createPostgresEngine({
