@@ -1,5 +1,3 @@
-import type { TableName } from "./tables.ts";
-
 /** How one kind of database differs, as named flags and words; everything else is common to all. */
 export interface Dialect {
   readonly name: "sqlite" | "postgres";
@@ -30,7 +28,7 @@ export function sqlSchemaOf({ schema }: TablePlace): string {
 }
 
 /** A table's name as Kysely takes it. */
-export function namesIn({ schema, prefix }: TablePlace): (table: TableName) => string {
+export function namesIn({ schema, prefix }: TablePlace): (table: string) => string {
   const before = schema === null ? prefix : `${schema}.${prefix}`;
   return (table) => before + table;
 }

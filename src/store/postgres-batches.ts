@@ -1,7 +1,8 @@
 import type { Batches } from "./batches.ts";
 import { columnOf, decodeRows, decodeValue, encodeRow, encodeValue, type SqlValue } from "./codec.ts";
 import { toArray } from "./postgres-array.ts";
-import { arrayTypeOf, identityOf, type ArrayStatements } from "./postgres-statements.ts";
+import { arrayTypeOf, identityOf } from "./postgres-columns.ts";
+import type { ArrayStatements } from "./postgres-statements.ts";
 import type { ArraySession } from "./session.ts";
 import type { RowStatement } from "./statements.ts";
 import type { FieldOf, NewRow } from "./store.ts";

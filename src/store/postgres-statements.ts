@@ -1,7 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import { columnOf, columnsOf, type Column } from "./codec.ts";
+import { columnOf } from "./codec.ts";
 import { namesIn, type TablePlace } from "./dialect.ts";
-import type { ArrayType } from "./postgres-array.ts";
+import { insertApart, upsertApart } from "./postgres-apart.ts";
+import { array, identityOf, refs, unnest, written } from "./postgres-columns.ts";
 import type { PayloadLayout } from "./postgres-payloads.ts";
 import {
   keepOnce,
@@ -22,9 +23,6 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
   const kept = keepOnce();
   const named = namesIn(place);
 
-  const deliveries = sql.table(named("deliveries"));
-  const payloads = sql.table(named("deliveries").replace(/deliveries$/, "payloads"));
-
   const inserting = (table: TableName) =>
     kysely
       .insertInto(named(table))
@@ -36,10 +34,14 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     removeBlank,
 
     insert: (table: TableName): RowStatement =>
-      kept(`insert ${table}`, () => rowStatement(table, isApart(table) ? insertApart() : insertWhole(table))),
+      kept(`insert ${table}`, () =>
+        rowStatement(table, isApart(table) ? raw(insertApart(place)) : insertWhole(table)),
+      ),
 
     upsert: (table: TableName): RowStatement =>
-      kept(`upsert ${table}`, () => rowStatement(table, isApart(table) ? upsertApart() : upsertWhole(table))),
+      kept(`upsert ${table}`, () =>
+        rowStatement(table, isApart(table) ? raw(upsertApart(place)) : upsertWhole(table)),
+      ),
 
     lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
       kept(`lookup ${table} ${field} ${without.join()}`, () =>
@@ -52,18 +54,7 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       ),
 
     updateEach: (table: TableName, field: string, set: readonly string[]): RowStatement =>
-      kept(`update ${table} ${field} ${set.join()}`, () => {
-        const columns = [field, ...set].map((each) => columnOf(table, each));
-        const given = sql.join(columns.map(({ name }) => sql.ref(name)));
-        const pairs = columns.slice(1).map(({ name, type }) => sql`${sql.ref(name)} = ${cast(name, type)}`);
-        const key = columnOf(table, field).name;
-        return rowStatement(table, {
-          compile: () =>
-            sql`update ${sql.table(named(table))} as kept set ${sql.join(pairs)} from ${unnest(columns)} as given(${given}) where ${sql.ref(`kept.${key}`)} = ${sql.ref(`given.${key}`)}`.compile(
-              kysely,
-            ),
-        });
-      }),
+      kept(`update ${table} ${field} ${set.join()}`, () => rowStatement(table, updating(table, field, set))),
   };
 
   function insertWhole(table: TableName): Compilable {
@@ -89,23 +80,14 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     return table === "deliveries" && layout.partitioned;
   }
 
-  /** Deliveries without their payloads; the payloads of those that went in. */
-  function insertApart(): Compilable {
-    const identity = identityOf("deliveries").map(({ name }) => name);
-    const fresh = sql`insert into ${deliveries} (${slim}) select ${slim} from given on conflict do nothing returning ${sql.join([...new Set([...identity, "content_key", "received_at", "id"])].map((name) => sql.ref(name)))}`;
-    const payload = sql`insert into ${payloads} (received_at, content_key, headers, body) select distinct on (fresh.content_key) fresh.received_at, fresh.content_key, given.headers, given.body from fresh join given on given.id = fresh.id and given.content_key = fresh.content_key order by fresh.content_key, given.place ${replacePayload}`;
-    return raw(
-      sql`with ${givenDeliveries}, fresh as (${fresh}), payload as (${payload}) select ${sql.join(identity.map((name) => sql.ref(name)))} from fresh`,
-    );
-  }
-
-  function upsertApart(): Compilable {
-    const payload = sql`insert into ${payloads} (received_at, content_key, headers, body) select received_at, content_key, headers, body from given where headers is not null or body is not null ${replacePayload}`;
-    const rest = restNames("deliveries").filter((name) => !heavy.has(name));
-    const pairs = rest.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-    return raw(
-      sql`with ${givenDeliveries}, payload as (${payload}) insert into ${deliveries} (${slim}) select ${slim} from given on conflict (id) do update set ${sql.join(pairs)}, headers = null, body = null`,
-    );
+  function updating(table: TableName, field: string, set: readonly string[]): Compilable {
+    const columns = [field, ...set].map((each) => columnOf(table, each));
+    const pairs = columns.slice(1).map(({ name, type }) => sql`${sql.ref(name)} = ${cast(name, type)}`);
+    const key = columnOf(table, field).name;
+    return raw(sql`
+      update ${sql.table(named(table))} as kept set ${sql.join(pairs)}
+      from ${unnest(columns)} as given(${refs(columns.map(({ name }) => name))})
+      where ${sql.ref(`kept.${key}`)} = ${sql.ref(`given.${key}`)}`);
   }
 
   function raw(query: RawBuilder<unknown>): Compilable {
@@ -155,17 +137,6 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
   }
 }
 
-/** What is kept apart from `deliveries` where the payloads are partitioned. */
-const heavy: ReadonlySet<string> = new Set(["headers", "body"]);
-const slim = sql.join(
-  written("deliveries")
-    .filter(({ name }) => !heavy.has(name))
-    .map(({ name }) => sql.ref(name)),
-);
-const givenDeliveries = sql`given as (select * from ${unnest(written("deliveries"))} with ordinality as given(${sql.join([...written("deliveries").map(({ name }) => sql.ref(name)), sql.ref("place")])}))`;
-/** What is there of a delivery that was removed since is of no more use. */
-const replacePayload = sql`on conflict (received_at, content_key) do update set headers = excluded.headers, body = excluded.body`;
-
 /** When a contract's row was last changed that only holds its place until the commit. */
 const neverChanged = "";
 
@@ -179,43 +150,6 @@ const blankContract = {
   anomalyCount: 0,
   changedAt: neverChanged,
 };
-
-/** What tells the rows of one batch apart: an insert says by it which went in. */
-export function identityOf(table: TableName): readonly Column[] {
-  const { key, unique } = tables[table];
-  const fields = new Set<string>([...key, ...unique]);
-  return columnsOf(table).filter(
-    ({ field, type }) => key.some((each) => each === field) || (fields.has(field) && type === "hex"),
-  );
-}
-
-export function arrayTypeOf(type: ColumnType): ArrayType {
-  switch (type) {
-    case "text":
-    case "json":
-      return "text";
-    case "serial":
-    case "integer":
-    case "boolean":
-      return "bigint";
-    case "bytes":
-    case "hex":
-      return "bytea";
-  }
-}
-
-function written(table: TableName): readonly Column[] {
-  return columnsOf(table).filter(({ type }) => type !== "serial");
-}
-
-function unnest(columns: readonly Column[]): RawBuilder<unknown> {
-  return sql`unnest(${sql.join(columns.map(({ field, type }) => array(field, type)))})`;
-}
-
-/** The field's name as the value: it says what to bind. */
-function array(field: string, type: ColumnType): RawBuilder<unknown> {
-  return sql`${field}::${sql.raw(arrayTypeOf(type))}[]`;
-}
 
 function cast(name: string, type: ColumnType): RawBuilder<unknown> {
   const given = sql.ref(`given.${name}`);

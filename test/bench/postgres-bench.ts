@@ -3,7 +3,7 @@ import { createMirror, type Mirror } from "../../src/index.ts";
 import { postgres } from "../../src/postgres.ts";
 import { columnsOf, encodeRow, type Column, type SqlValue } from "../../src/store/codec.ts";
 import { toArray } from "../../src/store/postgres-array.ts";
-import { arrayTypeOf } from "../../src/store/postgres-statements.ts";
+import { arrayTypeOf } from "../../src/store/postgres-columns.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
 import { createServerOfOurs } from "../support/postgres-server.ts";
 import { startScript } from "../support/process.ts";
