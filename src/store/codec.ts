@@ -56,13 +56,19 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
     case "boolean":
       return Number(value) === 1;
     case "hex":
-      return Buffer.from(value as Uint8Array).toString("hex");
+      return Buffer.from(bytesOf(value)).toString("hex");
     case "serial":
     case "integer":
       return Number(value);
     case "bytes":
-      return value;
+      return bytesOf(value);
   }
+}
+
+/** A host's driver may have been told to read bytes as something else: what is made of that would be wrong without a word. */
+function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`the database driver gives bytes as ${typeof value}`);
 }
 
 /** A row from its values, in column order less those that were not read. */
@@ -75,6 +81,8 @@ function decodeRow<Name extends TableName>(
   let index = 0;
   for (const { field, type } of columns[table])
     row[field] = without.includes(field) ? null : decodeValue(type, values[index++]);
+  if (index !== values.length)
+    throw new TypeError(`${table}: ${values.length} values came for ${index} columns`);
   return row as unknown as Tables[Name];
 }
 

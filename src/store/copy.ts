@@ -71,17 +71,17 @@ const received = { deliveries: ["contentKey"], snapshots: ["contractId", "digest
 /** A target that has something the source lacks is one that an app receives on: its state is the newer one. */
 async function refuseToTakeBack(copying: Copying): Promise<void> {
   for (const table of ["deliveries", "snapshots"] as const) {
-    const unknown = await lackingIn(copying, table);
-    if (unknown === undefined) continue;
+    const newer = await newerIn(copying, table);
+    if (newer === undefined) continue;
     throw new EscrowMirrorError(
       "invalid-configuration",
-      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, such as that of digest ${unknown.digest} from ${unknown.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, or has set aside or received less often, such as that of digest ${newer.digest} from ${newer.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
     );
   }
 }
 
-/** The first row of the target that the source has not. */
-async function lackingIn<Name extends keyof typeof received>(
+/** The first row of the target that says more than the source's of the same content. */
+async function newerIn<Name extends keyof typeof received>(
   { source, target, pageRows }: Copying,
   table: Name,
 ): Promise<Tables[Name] | undefined> {
@@ -92,11 +92,18 @@ async function lackingIn<Name extends keyof typeof received>(
     const value = [...new Set(page.map((row) => valueOf(row, field)))];
     const where = [{ field, op: "in", value }] as unknown as Condition<Tables[Name]>[];
     const known = await source.read((reader) => reader.find(table, { where, without }));
-    const there = new Set(known.map(nameOf));
-    const lacking = page.find((row) => !there.has(nameOf(row)));
-    if (lacking !== undefined) return lacking;
+    const there = new Map(known.map((row) => [nameOf(row), row]));
+    const newer = page.find((row) => isNewer(row, there.get(nameOf(row))));
+    if (newer !== undefined) return newer;
   }
   return undefined;
+}
+
+/** A delivery that came again there, or that was released there, has moved contracts there. */
+function isNewer(row: object, known: object | undefined): boolean {
+  if (known === undefined) return true;
+  if (valueOf(row, "outcome") === "applied" && valueOf(known, "outcome") !== "applied") return true;
+  return Number(valueOf(row, "attempts")) > Number(valueOf(known, "attempts"));
 }
 
 const large = { deliveries: heavyFields, snapshots: ["facts"] } as const;

@@ -42,6 +42,8 @@ export interface SqlTypes {
   readonly bytes: string;
   /** What keeps the ids of deliveries unique: an index on each, or triggers over their hashes (`sqlite-ids.ts`). */
   readonly idsUniqueBy: "index" | "triggers";
+  /** The kind of index for text of any length: into its usual one Postgres takes 2.7 kB at most. */
+  readonly longTextIndex: "" | "using hash ";
 }
 
 export const sqliteDialect: Dialect = {
@@ -54,6 +56,7 @@ export const sqliteDialect: Dialect = {
     json: "text",
     bytes: "blob",
     idsUniqueBy: "triggers",
+    longTextIndex: "",
   },
   tableExists: "select 1 from sqlite_master where type = 'table' and name = ?",
   schemaExists: null,
@@ -70,6 +73,7 @@ export const postgresDialect: Dialect = {
     json: 'text collate "C"',
     bytes: "bytea",
     idsUniqueBy: "index",
+    longTextIndex: "using hash ",
   },
   tableExists: "select 1 where to_regclass($1) is not null",
   schemaExists: "select 1 from pg_catalog.pg_namespace where nspname = $1",

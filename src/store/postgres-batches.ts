@@ -128,12 +128,16 @@ function toWentIn<Name extends TableName>(
     const identity = JSON.stringify(columns.map(({ type }, index) => decodeValue(type, values[index])));
     counts.set(identity, (counts.get(identity) ?? 0) + 1);
   }
-  return rows.map((row) => {
+  const wentIn = rows.map((row) => {
     const identity = JSON.stringify(columns.map(({ field }) => valueOf(row, field)));
     const left = counts.get(identity) ?? 0;
     counts.set(identity, left - 1);
     return left > 0;
   });
+  // Never "seen before" of what went in only now: a driver that changes values must not pass for a duplicate.
+  if ([...counts.values()].some((left) => left > 0))
+    throw new Error(`${table}: the database gave back other values than went in`);
+  return wentIn;
 }
 
 /** In the order of their keys, of several with one key the last. Postgres takes no key twice in one statement. */

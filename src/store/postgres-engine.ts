@@ -124,7 +124,9 @@ function beginOf(kind: Kind, patienceMs: number): string[] {
   if (kind === "read")
     return [
       "begin isolation level repeatable read read only",
-      `select set_config('statement_timeout', '${patienceMs}', true)`,
+      `select
+         set_config('statement_timeout', '${patienceMs}', true),
+         set_config('bytea_output', 'hex', true)`,
     ];
   return [
     "begin isolation level read committed",
@@ -132,6 +134,7 @@ function beginOf(kind: Kind, patienceMs: number): string[] {
        current_setting('transaction_read_only'),
        set_config('synchronous_commit', 'on', true),
        set_config('statement_timeout', '${patienceMs}', true),
+       set_config('bytea_output', 'hex', true),
        set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`,
   ];
 }

@@ -10,7 +10,7 @@ import {
   type QueryResult,
 } from "kysely";
 import { columnsOf } from "./codec.ts";
-import type { HostKysely, PgClient, PgPool } from "./postgres-pool.ts";
+import { giveBack, take, type HostKysely, type PgClient, type PgPool } from "./postgres-pool.ts";
 import { tables, type TableName } from "./tables.ts";
 
 /** A connection and the way to give it back. */
@@ -57,7 +57,7 @@ async function run(connection: DatabaseConnection, sql: string): Promise<void> {
 }
 
 export async function lendOfPool(pool: PgPool): Promise<Lent> {
-  const client = await pool.connect();
+  const client = await take(pool);
   let failed = false;
   const fail = (): void => {
     failed = true;
@@ -70,8 +70,8 @@ export async function lendOfPool(pool: PgPool): Promise<Lent> {
     },
     streamQuery: noStream,
     release: async () => {
-      if (!failed) client.removeListener("error", fail);
-      client.release(failed);
+      client.removeListener("error", fail);
+      giveBack(client, failed);
     },
   };
 }

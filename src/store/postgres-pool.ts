@@ -5,7 +5,7 @@ import { lateAnswer } from "./postgres-faults.ts";
 
 /** A pool of `pg`. */
 export interface PgPool {
-  connect(): Promise<PgClient>;
+  connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): void;
   on(event: "error", listener: (error: Error) => void): unknown;
   end(): Promise<unknown>;
 }
@@ -55,7 +55,7 @@ export function connectionsOfPool(pool: PgPool, deadlineMs: number, owned: boole
   keepAlive(pool);
   return {
     connect: async (patienceMs) => {
-      const client = await within(deadlineMs, pool.connect(), (late) => late.release());
+      const client = await within(deadlineMs, take(pool), (late) => giveBack(late, false));
       return lend(client, patienceMs);
     },
     close: async () => {
@@ -75,8 +75,27 @@ function keepAlive(pool: PgPool): void {
 
 const listenedTo = new WeakSet<PgPool>();
 
+/**
+ * A client of the pool that we listen to from the moment at which the pool no longer does: a promise would come later, and an
+ * error in between, as of a server that is restarted, would end the process.
+ */
+export function take(pool: PgPool): Promise<PgClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error ?? new Error("the pool gave no client"));
+      client.on("error", ignore);
+      resolve(client);
+    });
+  });
+}
+
+/** The pool listens to what it keeps; to what is destroyed nobody else does. */
+export function giveBack(client: PgClient, failed: boolean): void {
+  if (!failed) client.removeListener("error", ignore);
+  client.release(failed);
+}
+
 function lend(client: PgClient, patienceMs: number): Connection {
-  client.on("error", ignore);
   const ask = async (query: PgQuery): Promise<unknown[][]> => {
     const result = await within(patienceMs, client.query({ ...query, rowMode: "array", types }));
     const last = Array.isArray(result) ? result.at(-1) : result;
@@ -87,9 +106,7 @@ function lend(client: PgClient, patienceMs: number): Connection {
     query: (sql, values) => ask({ text: sql, values: [...values] }),
     script: (statements) => ask({ text: statements.join("; ") }),
     release: (failed) => {
-      // The pool listens to what it keeps; to what is destroyed nobody else does.
-      if (!failed) client.removeListener("error", ignore);
-      client.release(failed);
+      giveBack(client, failed);
       // With statements under way it would wait for their answers, of a server that hangs for ever.
       if (failed && client.pipeline === true) client.connection?.stream?.destroy();
     },
@@ -101,11 +118,16 @@ const types = {
   getTypeParser: (oid: number): ((text: string) => unknown) => parsers.get(oid) ?? asIs,
 };
 const parsers = new Map<number, (text: string) => unknown>([
-  [17, (text) => Buffer.from(text.slice(2), "hex")],
+  [17, toBytes],
   [20, Number],
   [21, Number],
   [23, Number],
 ]);
+
+function toBytes(text: string): Buffer {
+  if (text.startsWith("\\x")) return Buffer.from(text.slice(2), "hex");
+  throw new Error("bytea came in another form than hex: something set bytea_output within our transaction");
+}
 
 function asIs(text: string): string {
   return text;

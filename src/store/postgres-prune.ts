@@ -168,8 +168,8 @@ async function setAside(session: Session, place: TablePlace, { name }: PayloadTa
 async function tablesAside(session: Session, { schema, prefix }: TablePlace): Promise<PayloadTable[]> {
   const rows = await session.all(
     `select
-       coalesce(obj_description(c.oid, 'pg_class'), c.relname::text),
-       quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+       coalesce(obj_description(c.oid, 'pg_class'), c.relname::text) as name,
+       quote_ident(n.nspname) || '.' || quote_ident(c.relname) as sql
      from pg_catalog.pg_class as c
      join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
      where n.nspname = $1 and c.relname ~ $2 and not c.relispartition and c.relkind = 'r'
@@ -242,8 +242,10 @@ function isKept(at: (table: string) => string): string {
 async function deliverySpan(session: Session, place: TablePlace): Promise<[number, number]> {
   const deliveries = sqlNamesIn(place)("deliveries");
   const [row] = await session.all(
-    `select coalesce(min(seq), 0), coalesce(max(seq), -1) from ${deliveries}`,
+    `select coalesce(min(seq), 0)::bigint as first, coalesce(max(seq), -1)::bigint as last from ${deliveries}`,
     [],
   );
-  return [Number(row?.[0]), Number(row?.[1])];
+  const [first, last] = [Number(row?.[0]), Number(row?.[1])];
+  if (Number.isSafeInteger(first) && Number.isSafeInteger(last)) return [first, last];
+  throw new TypeError("the numbers that deliveries have can't be read");
 }

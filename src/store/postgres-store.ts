@@ -22,6 +22,7 @@ import {
   type PostgresSettings,
   type PostgresTarget,
 } from "./postgres-options.ts";
+import { probe } from "./postgres-probe.ts";
 import { prunePayloads, type PrunedPayloads } from "./postgres-prune.ts";
 import { layOutPayloads, type PayloadLayout, type Period } from "./postgres-payloads.ts";
 import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./postgres-pool.ts";
@@ -103,6 +104,7 @@ function buildStore(parts: StoreParts): PostgresStore {
     ...store,
     open: async (options) => {
       clock = options.clock;
+      await engine.read((session) => probe(session, description));
       await store.open(options);
       layout.partitioned = await layOut(options.migrate === "auto", new Date(options.clock.now()));
     },

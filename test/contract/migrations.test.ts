@@ -118,9 +118,9 @@ describe("migrations", () => {
       initial.statements(types, "", "").join("\n"),
     );
     expect([initial.name, ...sql.map(sha256)]).toEqual([
-      "0001-initial-id-hashes-in-levels",
+      "0001-initial-references-of-any-length",
       "2c95a3f64c5a9bbe5ba8d43fc020a3c43504f9ee394a9a5dcde7a437b396dc84",
-      "933fc3a2dcb03ce793390deb9fa66f554f0d9dd0d05fd34fef1dd66c5dbcc952",
+      "66355b44280432b970d521664cdf332c9a264618b37d810b4ba9b7771992e7de",
     ]);
   });
 

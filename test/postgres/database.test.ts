@@ -1,24 +1,8 @@
-import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { expect, it } from "vitest";
-import type { PostgresTarget } from "../../src/store/postgres-options.ts";
 import { postgres } from "../../src/store/postgres-store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror } from "../support/mirror.ts";
-import { freshSchema, openPool, postgresUrl } from "../support/postgres.ts";
-
-const targets: readonly (readonly [string, () => PostgresTarget])[] = [
-  ["a connection string", () => ({ connectionString: postgresUrl })],
-  ["the app's pool", () => ({ pool: openPool() })],
-  [
-    "the app's Kysely, which has plugins",
-    () => ({
-      kysely: new Kysely<object>({
-        dialect: new PostgresDialect({ pool: openPool() }),
-        plugins: [new CamelCasePlugin()],
-      }),
-    }),
-  ],
-];
+import { freshSchema, targets } from "../support/postgres.ts";
 
 it.each(targets)("mirror.db on %s reads amounts as numbers, and writes nothing", async (_, target) => {
   const mirror = await openMirror({ store: postgres({ ...target(), schema: freshSchema(), prefix: "e_" }) });

@@ -100,19 +100,20 @@ describe.each(kinds)("with %s", (_, target) => {
 /** A pool whose next transaction for writing does not begin, as one that is cancelled at that moment. */
 function poolThatRefuses(url: string): { pool: Pool; refuseNext: () => void } {
   const pool = openPool(url);
-  const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
+  const connect = pool.connect.bind(pool);
   let refusing = false;
-  const lend = async (): Promise<PoolClient> => {
-    const client = await connect();
-    if (!refusing) return client;
+  const lend = (callback: (error: Error | undefined, client: PoolClient | undefined) => void): void =>
+    connect((error, client) => callback(error, client && refusing ? refuseOnce(client) : client));
+  const refuseOnce = (client: PoolClient): PoolClient => {
     refusing = false;
     const cancelled = Object.assign(new Error("canceling statement due to user request"), { code: "57014" });
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
-    const refuseOnce = (...parameters: unknown[]): unknown => {
-      Object.assign(client, { query });
-      return parameters.length > 0 ? Promise.reject(cancelled) : undefined;
-    };
-    return Object.assign(client, { query: refuseOnce });
+    return Object.assign(client, {
+      query: (...parameters: unknown[]): unknown => {
+        Object.assign(client, { query });
+        return parameters.length > 0 ? Promise.reject(cancelled) : undefined;
+      },
+    });
   };
   return { pool: Object.assign(pool, { connect: lend }), refuseNext: () => (refusing = true) };
 }

@@ -7,7 +7,7 @@ import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres, type PostgresStore } from "../../src/store/postgres-store.ts";
 import { delivery, signed } from "../support/delivery.ts";
 import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
-import { freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";
+import { freshSchema, openPool, postgresUrl, run, targets } from "../support/postgres.ts";
 
 const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
 const day = 86_400_000;
@@ -264,6 +264,21 @@ describe("pruning partitions", () => {
     expect(await run(`select to_regclass('"${schema}".payloads_2026_02') is null as gone`)).toEqual([
       { gone: false },
     ]);
+  });
+});
+
+describe.each(targets)("pruning over %s", (_, target) => {
+  it.each(["month", undefined] as const)("keeps what is quarantined, partitions: %s", async (partition) => {
+    const clock = testClock(april);
+    const store = postgres({ ...target(), schema: freshSchema(), ...(partition && { partition }) });
+    const mirror = await openMirror({ store, clock });
+    for (const each of [created, unreadable]) expect((await mirror.receive(each)).status).toBe(200);
+    clock.advance(90 * day);
+    const { partitions: dropped, rows } = await store.prunePayloads(new Date(clock.now() - 30 * day));
+    expect([dropped.length > 0, rows]).toEqual(partition === undefined ? [false, 1] : [true, 0]);
+    const [kept] = (await mirror.quarantine.list()).items;
+    expect(Buffer.from((await kept?.body()) ?? []).toString()).toBe("not JSON");
+    expect(await (await mirror.deliveries.get("wh-1"))?.body()).toBeNull();
   });
 });
 

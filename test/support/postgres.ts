@@ -1,7 +1,8 @@
 /** Stores and databases on the Postgres of this run. */
+import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool, type PoolConfig } from "pg";
 import { afterAll, inject } from "vitest";
-import type { PostgresOptions } from "../../src/store/postgres-options.ts";
+import type { PostgresOptions, PostgresTarget } from "../../src/store/postgres-options.ts";
 import { postgres } from "../../src/store/postgres-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
@@ -34,6 +35,21 @@ export function emptied(store: Store): Store {
   return Object.create(store, { open: { value: open } }) as Store;
 }
 
+/** The three ways in which a mirror is given its Postgres. */
+export const targets: readonly (readonly [string, () => PostgresTarget])[] = [
+  ["a connection string", () => ({ connectionString: postgresUrl })],
+  ["the app's pool", () => ({ pool: openPool() })],
+  [
+    "the app's Kysely, which has plugins",
+    () => ({
+      kysely: new Kysely<object>({
+        dialect: new PostgresDialect({ pool: openPool() }),
+        plugins: [new CamelCasePlugin()],
+      }),
+    }),
+  ],
+];
+
 /** The name of a schema that nobody has, dropped after the file's tests. */
 export function freshSchema(): string {
   const name = `test_${process.pid}_${Date.now().toString(36)}_${Math.floor(Math.random() * 1e9).toString(36)}`;
@@ -42,9 +58,9 @@ export function freshSchema(): string {
 }
 
 /** A database of its own, dropped after the file's tests; gives its address. */
-export async function freshDatabase(): Promise<string> {
+export async function freshDatabase(how = ""): Promise<string> {
   const name = freshSchema();
-  await run(`create database "${name}"`);
+  await run(`create database "${name}" ${how}`);
   made.push(() => run(`drop database if exists "${name}" with (force)`));
   const url = new URL(postgresUrl);
   url.pathname = `/${name}`;

@@ -7,10 +7,10 @@
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-id-hashes-in-levels",
+  name: "0001-initial-references-of-any-length",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
-    const { serial, text, integer, boolean, json, bytes, idsUniqueBy } = types;
+    const { serial, text, integer, boolean, json, bytes, idsUniqueBy, longTextIndex } = types;
     const unique = idsUniqueBy === "index" ? " unique" : "";
     const table = (name: string, lines: string[]): string =>
       `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
@@ -82,7 +82,11 @@ export const initial = {
         `changed_at ${text} not null`,
       ]),
       index("contracts_by_status", "contracts (status)"),
-      index("contracts_by_reference", "contracts (reference)", " where reference is not null"),
+      index(
+        "contracts_by_reference",
+        `contracts ${longTextIndex}(reference)`,
+        " where reference is not null",
+      ),
       index("contracts_by_change", "contracts (changed_at)"),
 
       table("milestones", [
@@ -252,4 +256,5 @@ interface Types {
   readonly json: string;
   readonly bytes: string;
   readonly idsUniqueBy: "index" | "triggers";
+  readonly longTextIndex: "" | "using hash ";
 }
