@@ -37,6 +37,12 @@ async function escrowMirror(...values: string[]): Promise<{ code: number; output
   }
 }
 
+async function receiveInto(store: Store, deliveries: readonly ReceiveRequest[]): Promise<Mirror> {
+  const mirror = await openMirror({ store });
+  for (const each of deliveries) expect((await mirror.receive(each)).status).toBe(200);
+  return mirror;
+}
+
 describe("escrow-mirror copy", () => {
   it("moves a mirror from SQLite to Postgres, compares both, and can be run again for what came meanwhile", async () => {
     const file = temporaryFile();
@@ -171,12 +177,6 @@ describe("copying", () => {
       expect(compared.filter(({ equal }) => !equal)).toEqual([]);
     },
   );
-
-  async function receiveInto(store: Store, deliveries: readonly ReceiveRequest[]): Promise<Mirror> {
-    const mirror = await openMirror({ store });
-    for (const each of deliveries) expect((await mirror.receive(each)).status).toBe(200);
-    return mirror;
-  }
 
   it.each(["attempts", "outcome"] as const)(
     "refuses a target where a delivery's %s went on",

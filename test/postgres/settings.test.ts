@@ -9,9 +9,8 @@ import { delivery } from "../support/delivery.ts";
 import { openMirror } from "../support/mirror.ts";
 import { freshDatabase, freshSchema, openPool, run, targets } from "../support/postgres.ts";
 
-const bytea = 17;
+const { BYTEA: bytea, TEXT: text } = types.builtins;
 const parseBytea = types.getTypeParser(bytea);
-const text = 25;
 const parseText = types.getTypeParser(text);
 
 afterEach(() => {
@@ -19,7 +18,7 @@ afterEach(() => {
   types.setTypeParser(text, parseText);
 });
 
-describe.each(targets)("over %s", (_, target) => {
+describe.each(targets)("over %s", (_kind, target) => {
   it("takes a reference of any length, and finds it", async () => {
     const mirror = await openMirror({ store: postgres({ ...target(), schema: freshSchema() }) });
     const reference = Array.from({ length: 20_000 }, (_, at) => ((at * 7919) % 36).toString(36)).join("");
