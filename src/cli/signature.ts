@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import { diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import {
   defaultHeaderPrefix,
@@ -13,9 +13,13 @@ import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
 
 const help = `
-The headers' file holds lines of "Name: value", as curl -v and most loggers print them, or one JSON object.
-The secret comes from ESCROW_WEBHOOK_SECRET, from --secrets-file (lines of NAME=value), or from --secret-file
-(the secret alone; - reads it from standard input). It is never given on the command line, and never printed.
+The headers' file holds lines of "Name: value", as curl -v and most loggers print them, or one
+JSON object. The body's file holds the bytes as they came: an editor that adds a last newline
+changes them.
+
+The secret comes from ESCROW_WEBHOOK_SECRET, from --secrets-file (lines of NAME=value), or from
+--secret-file (the secret alone; - reads it from standard input). It is never given on the command
+line, and never printed.
 
 Exit codes: 0 a scheme fits, 1 none does (the reason is printed), 2 the input can't be used.`;
 
@@ -39,8 +43,10 @@ type Detection =
 
 /** `escrow-mirror signature`: finds out why a signature does not hold. */
 export function signatureCommand(): Command {
-  return new Command("signature").description("Check signatures of webhooks.").addCommand(
+  const command = new Command("signature").description("Check signatures of webhooks.");
+  return command.exitOverride(endMisuse).addCommand(
     new Command("detect")
+      .exitOverride(endMisuse)
       .description("Find the scheme that a captured request is signed with, or what is wrong with it.")
       .requiredOption("-b, --body <file>", "the body, byte for byte as it was received")
       .requiredOption("-H, --headers <file>", "the request's headers")
@@ -50,6 +56,11 @@ export function signatureCommand(): Command {
       .addHelpText("after", help)
       .action((flags: Flags) => orExplain(() => detect(flags))),
   );
+}
+
+/** Commander ends with 1, which says here that no scheme fits. */
+function endMisuse({ exitCode }: CommanderError): never {
+  process.exit(exitCode === 0 ? 0 : 2);
 }
 
 /** Tries each preset under each header prefix that the request shows; if none fits, says what the likely mistake is. */

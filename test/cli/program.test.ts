@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { sandboxCommand } from "../../src/cli/sandbox.ts";
+import { signatureCommand } from "../../src/cli/signature.ts";
+
+function start(values: readonly string[]) {
+  return spawn(process.execPath, ["--import", "tsx", "src/cli.ts", ...values], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function run(...values: string[]) {
+  const child = start(values);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code: code as number, stdout, stderr };
+}
+
+const pointer = "(--help shows how to use it)\n";
+
+describe("a command that is misused", () => {
+  it.each([
+    [["copy", "--frm", "sqlite:x.db"], 1, "unknown option '--frm'\n(Did you mean --from?)\n"],
+    [["prune", "--payload", "3d"], 1, "unknown option '--payload'\n(Did you mean --payloads?)\n"],
+    [["sandbox", "replay", "tape", "--bogus"], 1, "unknown option '--bogus'\n"],
+    [["signature", "detect"], 2, "required option '-b, --body <file>' not specified\n"],
+  ])("%j ends with %i, says what is wrong, and where to look", async (values, code, message) => {
+    expect(await run(...values)).toEqual({ code, stdout: "", stderr: `error: ${message}${pointer}` });
+  });
+});
+
+it("a reader of standard output that goes away ends a command quietly", async () => {
+  const child = start(["migrate", "--sql"]);
+  child.stdout.destroy();
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect([code, stderr]).toEqual([0, ""]);
+});
+
+it("--help ends with 0 where misuse ends with 2", async () => {
+  expect(await run("signature", "detect", "--help")).toMatchObject({ code: 0, stderr: "" });
+});
+
+function helpOf(command: Command): string {
+  let printed = "";
+  command.configureOutput({ writeOut: (part) => (printed += part) }).outputHelp();
+  return [printed, ...command.commands.map(helpOf)].join("\n");
+}
+
+it.each([
+  ["sandbox", sandboxCommand],
+  ["signature", signatureCommand],
+])("the help of %s and of what is below it fits into 100 columns", (_, create) => {
+  const lines = helpOf(create()).split("\n");
+  expect(lines.length).toBeGreaterThan(10);
+  expect(lines.filter((line) => line.length > 100)).toEqual([]);
+});
