@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
-import { copyStore, type CopyProgress } from "../store/copy.ts";
+import { copyStore, type Compared, type CopyProgress } from "../store/copy.ts";
 import type { Store } from "../store/store.ts";
 import { counted } from "./counted.ts";
 import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
@@ -11,14 +11,20 @@ interface Flags extends StoreFlags {
   readonly from: string;
   readonly fromPrefix?: string;
   readonly to?: string;
+  readonly json?: boolean;
 }
 
 const copyHelp = `
 
-Run it while the app still receives, then stop the app, run it once more for what came meanwhile, and start the app on
-the new database. It goes on where it was interrupted, and ends by comparing both sides, by counts and hashes; rows that
-changed meanwhile are written again. The source is only read. Once an app receives on the new database it is refused, so
-that what came there is not taken back. --schema and --prefix are of the database copied into.
+Run it while the app still receives, then stop the app, run it once more for what came meanwhile,
+and start the app on the new database. It goes on where it was interrupted, and ends by comparing
+both sides, by counts and hashes; rows that changed meanwhile are written again. The source is only
+read. Once an app receives on the new database it is refused, so that what came there is not taken
+back. --schema and --prefix are of the database copied into.
+
+The comparison goes to standard output, progress to standard error. --json prints one line:
+  {"equal":true,"tables":[{"table":"contracts","rows":120,"equal":true}, …]}
+
 Exit codes: 0 both sides are equal, 1 they are not, or something failed (the message says what).`;
 
 /** `escrow-mirror copy`: moves a mirror into another database. */
@@ -27,14 +33,17 @@ export function copyCommand(): Command {
     .description("Copy a mirror into another database, such as from SQLite to Postgres.")
     .requiredOption("--from <address>", "sqlite:<file>")
     .option("--from-prefix <text>", "before each table's name in the source (default: escrow_)")
-    .option("--to <address>", "postgres://… (default: DATABASE_URL)");
+    .option("--to <address>", "postgres://… (default: DATABASE_URL)")
+    .option("--json", "print the comparison as one JSON object");
   return withStoreOptions(command, copyHelp).action((flags: Flags) => orExplain(() => runCopy(flags)));
 }
 
 async function runCopy(flags: Flags): Promise<void> {
   const source = await openSource(flags);
   try {
-    await copyInto(await openStore(flags.to, flags, { option: "--to" }), source);
+    const compared = await copyInto(await openStore(flags.to, flags, { option: "--to" }), source);
+    process.stdout.write(flags.json === true ? toJson(compared) : toText(compared));
+    if (!isEqual(compared)) process.exitCode = 1;
   } finally {
     await source.close();
   }
@@ -57,15 +66,28 @@ async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
   }
 }
 
-async function copyInto(target: Store, source: Store): Promise<void> {
+async function copyInto(target: Store, source: Store): Promise<Compared[]> {
   try {
-    const compared = await copyStore(source, target, { onProgress: createPrint() });
-    for (const { table, rows, equal } of compared)
-      process.stdout.write(`${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${counted(rows, "row")}\n`);
-    if (compared.some(({ equal }) => !equal)) process.exitCode = 1;
+    return await copyStore(source, target, { onProgress: createPrint() });
   } finally {
     await target.close();
   }
+}
+
+function isEqual(compared: readonly Compared[]): boolean {
+  return compared.every(({ equal }) => equal);
+}
+
+function toText(compared: readonly Compared[]): string {
+  const lines = compared.map(
+    ({ table, rows, equal }) =>
+      `${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${counted(rows, "row")}\n`,
+  );
+  return lines.join("");
+}
+
+function toJson(compared: readonly Compared[]): string {
+  return `${JSON.stringify({ equal: isEqual(compared), tables: compared })}\n`;
 }
 
 /** A line at the first page of a table and at most one a second after that. */
