@@ -2,7 +2,7 @@ import process from "node:process";
 
 import { Command, InvalidArgumentError } from "commander";
 
-import { createSandbox, replayRecording } from "../sandbox.ts";
+import { createSandbox, replayRecording, SandboxError } from "../sandbox.ts";
 import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
 import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
@@ -43,7 +43,7 @@ export function sandboxCommand(): Command {
     .description("Run the whole escrow service on this machine: API, checkout page, webhooks with retries.")
     .option("-p, --port <number>", "port to listen on; 0 takes any free one (default: 4010)", readNumber)
     .option("--host <address>", "address to listen on (default: 127.0.0.1, reachable from this machine only)")
-    .option("-w, --webhook-url <url>", "where to send webhooks")
+    .option("-w, --webhook-url <url>", "where to send webhooks", readUrl)
     .option(
       "--speed <factor>",
       "sandbox seconds per real second: 600 makes an hour's wait six seconds",
@@ -71,7 +71,7 @@ export function sandboxCommand(): Command {
 
 async function runSandbox(flags: Flags): Promise<void> {
   const options = toOptions(flags);
-  const sandbox = await createSandbox(options);
+  const sandbox = await createSandbox(options).catch(nameOption);
   try {
     const delay = flags.delay === undefined ? {} : { delayMs: flags.delay };
     sandbox.faults.set({ ...flags.fault, ...delay }, { seed: flags.faultSeed ?? 1 });
@@ -81,6 +81,13 @@ async function runSandbox(flags: Flags): Promise<void> {
   }
   process.stdout.write(await describe(sandbox, options));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
+}
+
+/** Whoever calls createSandbox knows where the port came from; who typed a command has to be told. */
+function nameOption(error: unknown): never {
+  if (error instanceof SandboxError && error.code === "address-in-use")
+    throw new Error(`--port: ${error.message}`, { cause: error });
+  throw error;
 }
 
 async function stop(sandbox: Sandbox): Promise<void> {
@@ -170,7 +177,7 @@ function replayCommand(): Command {
   return new Command("replay")
     .description("Send a recording once more, in its order, with the recorded ids and bytes.")
     .argument("<file>", "what --record wrote")
-    .requiredOption("--to <url>", "where to send it")
+    .requiredOption("--to <url>", "where to send it", readUrl)
     .option("--resign", "sign anew with ESCROW_WEBHOOK_SECRET instead of sending the recorded signatures")
     .option("--secrets-file <file>", "secrets as NAME=value lines")
     .action((file: string, flags: ReplayFlags) => orExplain(() => runReplay(file, flags)));
@@ -207,6 +214,15 @@ async function orExplain(run: () => Promise<void>): Promise<void> {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   }
+}
+
+/** Without http:// a host's name is taken for a scheme. */
+function readUrl(text: string): string {
+  if (/^https?:\/\/[^/]/i.test(text)) return text;
+  const whole = /^[\w.-]+(:\d+)?(\/|$)/.test(text)
+    ? `http://${text}`
+    : "http://localhost:3000/webhooks/escrow";
+  throw new InvalidArgumentError(`Give the whole address, with http:// or https://: ${whole}`);
 }
 
 function readNumber(text: string): number {

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { dirname, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sandboxCommand } from "../../src/cli/sandbox.ts";
@@ -40,5 +42,29 @@ describe("escrow-mirror sandbox", () => {
   it("names the file of --config that holds a list", async () => {
     const file = configOf("[]");
     expect((await sandbox("--config", file)).output).toContain(`--config: ${file} must hold a JSON object`);
+  });
+
+  it("names --port where the port is taken", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const { code, output } = await sandbox("--port", String(port));
+    other.close();
+    expect(code).toBe(1);
+    expect(output).toMatch(/^error: --port: Port \d+ on 127\.0\.0\.1 is in use .+ 0 takes any free one\.\n$/);
+  });
+
+  it.each([
+    ["localhost:3000", "http://localhost:3000"],
+    ["shop.example/hook", "http://shop.example/hook"],
+    ["/webhooks/escrow", "http://localhost:3000/webhooks/escrow"],
+    ["ftp://shop.example", "http://localhost:3000/webhooks/escrow"],
+    ["", "http://localhost:3000/webhooks/escrow"],
+  ])("answers --webhook-url %j with a whole address", async (given, whole) => {
+    const command = sandboxCommand().exitOverride();
+    const misuse = runCommand(command, ["--port", "0", "--webhook-url", given]);
+    await expect(misuse).rejects.toThrow(
+      `'-w, --webhook-url <url>' argument '${given}' is invalid. Give the whole address, with http:// or https://: ${whole}`,
+    );
   });
 });

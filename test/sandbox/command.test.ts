@@ -69,7 +69,7 @@ it("says in one line what is wrong, and ends with 1", async () => {
   const taken = run(["sandbox", "--port", String(sandbox.address.port)]);
   expect([await taken.ended, taken.output()]).toEqual([
     1,
-    expect.stringMatching(/^error: Port \d+ on 127\.0\.0\.1 is in use.*\n$/),
+    expect.stringMatching(/^error: --port: Port \d+ on 127\.0\.0\.1 is in use.*\n$/),
   ]);
   const fault = run(["sandbox", "--port", "0", "--fault", "boom=1"]);
   expect([await fault.ended, fault.output()]).toEqual([1, expect.stringContaining("There is no fault boom")]);
