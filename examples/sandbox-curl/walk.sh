@@ -3,6 +3,9 @@
 # as Base URL, Client id and Client secret:
 #   export BASE=http://127.0.0.1:4010 CLIENT_ID=sandbox-client CLIENT_SECRET=…
 set -euo pipefail
+: "${BASE:?is not set. Start the sandbox, then: export BASE=… with the Base URL that it printed}"
+: "${CLIENT_ID:?is not set. Start the sandbox, then: export CLIENT_ID=… with the Client id that it printed}"
+: "${CLIENT_SECRET:?is not set. Start the sandbox, then: export CLIENT_SECRET=… with the Client secret that it printed}"
 
 # Get a token.
 TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_id=$CLIENT_ID \
@@ -10,9 +13,10 @@ TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_i
 AUTH="Authorization: Bearer $TOKEN"
 JSON="Content-Type: application/json"
 
-# Say where webhooks go. Without a receiver of your own, the sandbox has one that accepts everything. Skip this step if
-# your app runs and you started the sandbox with `--webhook-url`: it sends there already, and this would send it elsewhere.
-curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
+# Where do webhooks go? To your app, if you started the sandbox with `--webhook-url`. If nowhere yet, subscribe the receiver
+# that the sandbox has for those without one: it accepts everything.
+curl -s $BASE/apps/api/webhooks -H "$AUTH" | grep -o '"webhookUrl":"[^"][^"]*"' ||
+  curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
 
 # Create a contract with two milestones.
 CREATED=$(curl -s $BASE/apps/api/contracts -H "$AUTH" -H "$JSON" -d '{

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
 import { defaults } from "../../src/sandbox/settings.ts";
-import { startSandbox } from "./support.ts";
+import { startReceiver, startSandbox } from "./support.ts";
 
 /**
  * Runs examples/sandbox-curl/walk.sh and keeps the transcript in the sandbox's README equal to what came out.
@@ -37,6 +37,31 @@ it("the README's curl walk-through gives what the README shows", async () => {
   ]);
   expectInReadme("transcript", settled);
 });
+
+it("the curl walk-through leaves webhooks going to the app that they go to", async () => {
+  const receiver = await startReceiver();
+  const sandbox = await startSandbox({ webhookUrl: receiver.url });
+  const env = { BASE: sandbox.baseUrl, CLIENT_ID: sandbox.clientId, CLIENT_SECRET: sandbox.clientSecret };
+  const options = { env: { ...process.env, ...env } };
+  const { stdout } = await promisify(execFile)("bash", [script.pathname], options);
+  expect(stdout).toContain(`"webhookUrl":"${receiver.url}"`);
+  expect(await sandbox.subscription.get()).toMatchObject({ webhookUrl: receiver.url });
+});
+
+it.each(["BASE", "CLIENT_ID", "CLIENT_SECRET"])(
+  "the curl walk-through says what to do without %s",
+  async (name) => {
+    const env = {
+      PATH: process.env["PATH"],
+      BASE: "http://x",
+      CLIENT_ID: "x",
+      CLIENT_SECRET: "x",
+      [name]: "",
+    };
+    const walk = promisify(execFile)("bash", [script.pathname], { env });
+    await expect(walk).rejects.toThrow(`${name}: is not set. Start the sandbox, then: export ${name}=`);
+  },
+);
 
 function toMarkdown(step: string, output: string): string {
   const lines = step.split("\n");
