@@ -15,16 +15,14 @@ export function printLives({ sides, unexplained, faults }: LivesReport, print: P
   const missing = sides.filter((side) => !side.equal && side.dropped.length > 0);
   print(`${equal} of ${sides.length} contracts are equal, milestones and refunds included.`);
   for (const { contractId, dropped } of missing)
-    print(
-      `${contractId} differs: ${dropped.join(" and ")} was dropped, and no later webhook tells what it would have told.`,
-    );
+    print(`${contractId} differs: no later webhook tells what ${dropped.join(" and ")} would have told.`);
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);
 }
 
 function tellEqual({ equal, dropped }: Side): string {
   if (dropped.length === 0) return equal ? "equal" : "DIFFERS";
-  return `${equal ? "equal, though" : "differs:"} ${dropped.join(", ")} dropped`;
+  return [`${equal ? "equal" : "differs"}; dropped:`, ...dropped].join("\n");
 }
 
 /** What a mirror knows, for a person to read. */
@@ -41,7 +39,7 @@ async function printContracts(mirror: Mirror, print: Print): Promise<void> {
   const rows = items.map(({ contractId, status, statusSince, previousStatus, reference }) => [
     contractId,
     status,
-    statusSince,
+    toSeconds(statusSince),
     previousStatus ?? "",
     reference ?? "",
   ]);
@@ -54,10 +52,10 @@ async function printRefunds(mirror: Mirror, print: Print): Promise<void> {
   const rows = items.map(
     ({ refundId, contractId, milestoneId, amountMinor, currency, initiatedAt, succeededAt }) => [
       refundId,
-      milestoneId === null ? contractId : `${contractId}, milestone ${milestoneId}`,
+      milestoneId === null ? contractId : `${contractId}\nmilestone ${milestoneId}`,
       amountMinor === null ? "" : `${toAmount(amountMinor)} ${currency}`,
-      initiatedAt ?? "not heard of",
-      succeededAt ?? "not yet",
+      initiatedAt === null ? "not heard of" : toSeconds(initiatedAt),
+      succeededAt === null ? "not yet" : toSeconds(succeededAt),
     ],
   );
   print(toTable(["refund", "of", "amount", "initiated", "succeeded"], rows));
@@ -66,20 +64,23 @@ async function printRefunds(mirror: Mirror, print: Print): Promise<void> {
 async function printHistory(mirror: Mirror, contractId: string, print: Print): Promise<void> {
   print(`\nThe history of ${contractId}, in the order of the events and not of their arrival`);
   const rows = (await mirror.contracts.history(contractId)).map((step) => [
-    step.occurredAt ?? "",
+    toSeconds(step.occurredAt ?? ""),
     step.event,
     step.milestoneId === null ? "contract" : `milestone ${step.milestoneId}`,
-    `${step.from ?? "(new)"} → ${step.to}${step.moved ? "" : " (no move)"}`,
+    step.moved ? `${step.from ?? "(new)"} → ${step.to}` : `stays ${step.to}`,
     step.anomaly ?? "",
   ]);
-  print(toTable(["at", "event", "of", "transition", "anomaly"], rows));
-  print("A gap: events before this one have not come. The recording begins in the middle of its contracts.");
+  print(toTable(["at", "event", "of", "transition", "flag"], rows));
+  print(`gap: events before this one have not come; the recording begins in the middle of its contracts.
+stays: the event says what an earlier one had said; here a second refund began during the first.`);
 }
 
 async function printQuarantine(mirror: Mirror, print: Print): Promise<void> {
   const { items } = await mirror.quarantine.list();
   print(`\nIn quarantine, authentic and stored but not applied: ${items.length}`);
-  const rows = items.map(({ webhookId, reason, attempts }) => [
+  // The list is in the order of arrival, which is another in each run.
+  const sorted = items.sort((a, b) => a.webhookId.localeCompare(b.webhookId, "en", { numeric: true }));
+  const rows = sorted.map(({ webhookId, reason, attempts }) => [
     webhookId,
     explanations[reason ?? ""] ?? reason ?? "",
     `${attempts} times`,
@@ -92,6 +93,11 @@ const explanations: Record<string, string> = {
   "not-json": "not-json: the body is not JSON",
   "ambiguous-field": "ambiguous-field: one key stands twice, with two values",
 };
+
+/** The mirror keeps all seven digits of a fraction; here they would only widen the table. */
+function toSeconds(time: string): string {
+  return time.replace(/\.\d+/, "");
+}
 
 function toAmount(minor: number): string {
   return `${Math.trunc(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;

@@ -15,7 +15,6 @@ import express from "express";
 import { printMirror } from "./print.ts";
 
 export interface Recorded {
-  readonly name: string;
   readonly what: string;
   readonly bodyBase64: string;
   readonly headers: Record<string, string>;
@@ -39,7 +38,7 @@ export async function runRecorded(print: (line: string) => void): Promise<string
     print(`
 ${count("applied")} × applied: new, understood and on the disk before the answer.
 ${count("duplicate")} × duplicate: seen before, so nothing was done a second time.
-${count("quarantined")} × quarantined: the signature holds but the body can't be read, so it is kept for a person to look at.`);
+${count("quarantined")} × quarantined: authentic, but the body can't be read, so it is kept for a person to look at.`);
     await printMirror(mirror, print);
     return outcomes;
   } finally {
@@ -60,13 +59,14 @@ async function sendShuffled(
   print: (line: string) => void,
 ): Promise<string[]> {
   const outcomes: string[] = [];
-  print(`  HTTP outcome     webhook   what is special about it`);
+  print("  HTTP outcome     webhook      what is special about it");
   for (const delivery of shuffle(deliveries)) {
     const body = Buffer.from(delivery.bodyBase64, "base64");
     const response = await fetch(url, { method: "POST", headers: delivery.headers, body });
     const { outcome } = (await response.json()) as { outcome: string };
     outcomes.push(outcome);
-    print(`  ${response.status}  ${outcome.padEnd(11)} ${delivery.name.padEnd(9)} ${delivery.what}`);
+    const webhookId = delivery.headers["x-service-webhook-id"] ?? "";
+    print(`  ${response.status}  ${outcome.padEnd(11)} ${webhookId.padEnd(12)} ${delivery.what}`);
   }
   return outcomes;
 }
