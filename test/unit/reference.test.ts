@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { anomalyKinds } from "../../src/domain/anomaly.ts";
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const reference = read("docs/reference.md");
+const missing = (names: readonly string[]): string[] =>
+  names.filter((name) => !new RegExp(`^\\|.*\`([a-z]+\\.)?${name}\``, "m").test(reference));
+
+it("the reference has every kind of anomaly", () => {
+  expect(missing(anomalyKinds)).toEqual([]);
+});
+
+it("the reference has every reason for quarantine", () => {
+  const [, unreadable = "", quarantined = ""] =
+    /type UnreadableReason =([^;]*);[^]*\/\/ quarantined([^]*?)\/\/ duplicate/.exec(
+      read("src/receiver/outcome.ts"),
+    ) ?? [];
+  const reasons = [...`${unreadable}${quarantined}`.matchAll(/"([a-z0-9-]+)"/g)].map(([, name = ""]) => name);
+  expect(reasons).toContain("outside-tolerance");
+  expect(missing(reasons)).toEqual([]);
+});
+
+it.each(["src/mirror/options.ts", "src/store/sqlite-store.ts", "src/store/postgres-store.ts"])(
+  "the reference has every option in %s",
+  (path) => {
+    const interfaces =
+      read(path).match(/export (interface|type) \w+(Options|Target)\b[^]*?\n(\}|  );?\n/g) ?? [];
+    const names = [...interfaces.join("").matchAll(/readonly (\w+)\??:/g)].map(([, name = ""]) => name);
+    expect(names.length).toBeGreaterThan(1);
+    // These only hold others.
+    expect(missing(names.filter((name) => !["webhook", "fold", "intake"].includes(name)))).toEqual([]);
+  },
+);
