@@ -18,8 +18,9 @@ export interface StoreFlags {
 export type StoreKind = "postgres" | "sqlite";
 
 const storeHelp = `
-A Postgres address may hold a password, which others on this machine see on a command line. Leave the option out and
-set DATABASE_URL in the environment or in --secrets-file, or leave only the password out and set PGPASSWORD.`;
+A Postgres address may hold a password, which others on this machine see on a command line. Leave
+the option out and set DATABASE_URL in the environment or in --secrets-file, or leave only the
+password out and set PGPASSWORD.`;
 
 /** The options that say where in a database the tables are, and the help that goes with an address. */
 export function withStoreOptions(command: Command, help = ""): Command {

@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { copyCommand } from "../../src/cli/copy.ts";
+import { migrateCommand } from "../../src/cli/migrate.ts";
+import { pruneCommand } from "../../src/cli/prune.ts";
 import { sandboxCommand } from "../../src/cli/sandbox.ts";
 import { signatureCommand } from "../../src/cli/signature.ts";
 
@@ -55,6 +58,9 @@ function helpOf(command: Command): string {
 it.each([
   ["sandbox", sandboxCommand],
   ["signature", signatureCommand],
+  ["migrate", migrateCommand],
+  ["copy", copyCommand],
+  ["prune", pruneCommand],
 ])("the help of %s and of what is below it fits into 100 columns", (_, create) => {
   const lines = helpOf(create()).split("\n");
   expect(lines.length).toBeGreaterThan(10);
