@@ -7,6 +7,7 @@ import {
   type ResolvedScheme,
   type SignaturePreset,
 } from "../signature/scheme.ts";
+import { groupBy } from "../shared/group-by.ts";
 import { prepareSecrets } from "../signature/secret.ts";
 import { createVerifier, type SignedRequest } from "../signature/verify.ts";
 import { readInput } from "./input.ts";
@@ -136,12 +137,11 @@ function explain(
 }
 
 function parseHeaders(text: string): Map<string, string[]> {
-  const headers = new Map<string, string[]>();
-  for (const [name, value] of text.trimStart().startsWith("{") ? jsonPairs(text) : linePairs(text))
-    headers.set(name.toLowerCase(), [...(headers.get(name.toLowerCase()) ?? []), value]);
-  if (headers.size === 0)
+  const pairs = text.trimStart().startsWith("{") ? jsonPairs(text) : linePairs(text);
+  if (pairs.length === 0)
     throw new Error('--headers holds none: lines of "Name: value" or a JSON object are expected.');
-  return headers;
+  const named = groupBy(pairs, ([name]) => name.toLowerCase());
+  return new Map([...named].map(([name, lines]) => [name, lines.map(([, value]) => value)]));
 }
 
 function jsonPairs(text: string): [string, string][] {
