@@ -12,24 +12,38 @@ export function idOf(id: string): string {
 
 /** @throws EscrowMirrorError `invalid-argument` */
 export function checkText(id: string): void {
-  if (typeof id !== "string")
-    throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
+  textOf(id, "an id");
+}
+
+/**
+ * Text and nothing that could pass for it: stores differ in what a number is equal to, and a list would become several
+ * values.
+ *
+ * @throws EscrowMirrorError `invalid-argument`
+ */
+export function textOf(text: string, field: string): string {
+  if (typeof text === "string") return text;
+  throw new EscrowMirrorError("invalid-argument", `${field} is text, ${shown(text)} was given`);
 }
 
 /** One of our own times as it is stored. @throws EscrowMirrorError `invalid-argument` */
 export function timeOf(time: string | Date, name: string): string {
   const ms = time instanceof Date ? time.getTime() : orderKeyToMs(parseWireTime(time)?.orderKey ?? "");
-  if (Number.isFinite(ms)) return toIsoTime(ms);
+  const text = Number.isFinite(ms) ? toIsoTime(ms) : "";
+  if (hasFourDigitYear.test(text)) return text;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `${name} is no time: pass ISO 8601 text (UTC, or with its offset) or a Date`,
+    `${name} is no time: pass ISO 8601 text (UTC, or with its offset) or a Date, of a year up to 9999`,
   );
 }
+
+/** Times are compared as text: `+058…`, as a year beyond 9999 is written, would be before all others. */
+const hasFourDigitYear = /^\d{4}-/;
 
 /** One of a closed list of names: a misspelt one would find nothing. @throws EscrowMirrorError `invalid-argument` */
 export function choiceOf<Name extends string>(value: Name, names: readonly Name[], field: string): Name {
   if (names.includes(value)) return value;
-  const message = `${JSON.stringify(value)} is no ${field}: pass one of ${names.join(", ")}`;
+  const message = `${shown(value)} is no ${field}: pass one of ${names.join(", ")}`;
   throw new EscrowMirrorError("invalid-argument", message);
 }
 
@@ -38,7 +52,7 @@ export function ageOf(ms: number, field: string): number {
   if (typeof ms === "number" && ms >= 0 && ms <= ageMsMax) return ms;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `${field} is ${String(ms)}: pass an age in milliseconds, such as 86_400_000 for a day`,
+    `${field} is ${shown(ms)}: pass an age in milliseconds, such as 86_400_000 for a day`,
   );
 }
 
@@ -56,13 +70,38 @@ export function checkFilter<Filter extends PageRequest>(
   filter: Filter,
   known: Readonly<Record<Exclude<keyof Filter, keyof PageRequest> & string, true>>,
 ): void {
-  const names = [...Object.keys(known), "limit", "cursor"];
-  if (typeof filter !== "object" || filter === null)
-    throw new EscrowMirrorError("invalid-argument", `a list takes an object with ${names.join(", ")}`);
-  const unknown = Object.keys(filter).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new EscrowMirrorError(
-      "invalid-argument",
-      `${JSON.stringify(unknown)} is no filter of this list: it takes ${names.join(", ")}`,
-    );
+  checkNames(filter, [...Object.keys(known), "limit", "cursor"], "filter of this list", "a list");
 }
+
+/** Refuses an option with a name that the call does not take. @throws EscrowMirrorError `invalid-argument` */
+export function checkOptions(options: object, names: readonly string[], caller: string): void {
+  checkNames(options, names, `option of ${caller}`, caller);
+}
+
+function checkNames(given: object, names: readonly string[], kind: string, caller: string): void {
+  const known = names.join(", ");
+  if (!isPlain(given))
+    throw new EscrowMirrorError("invalid-argument", `${caller} takes an object with ${known}`);
+  const unknown = Reflect.ownKeys(given).find((name) => !names.includes(name as string));
+  if (unknown !== undefined)
+    throw new EscrowMirrorError("invalid-argument", `${shown(unknown)} is no ${kind}: it takes ${known}`);
+}
+
+/**
+ * All names of a plain object are its own. What a `URLSearchParams`, a `Map` or an instance of a class holds would not be
+ * seen at all. (Fastify's queries have an empty prototype that has none itself, as have objects of another realm.)
+ */
+function isPlain(given: unknown): boolean {
+  if (typeof given !== "object" || given === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(given);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What was given, for a message. An object says only that it is one: its own way to say more may throw, or have no end. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, shownLengthMax));
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  return isObject ? `a value of type ${typeof value}` : String(value);
+}
+
+const shownLengthMax = 100;

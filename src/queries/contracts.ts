@@ -2,9 +2,10 @@ import type { MilestoneRecord, RefundRecord, TransitionRecord } from "../domain/
 import { contractMachine } from "../domain/contract.ts";
 import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
 import { groupBy } from "../shared/group-by.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { ContractRow } from "../store/tables.ts";
-import { checkFilter, idOf, timeOf } from "./arguments.ts";
+import { checkFilter, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredContract, MirroredMilestone, Transition } from "./shapes.ts";
 
@@ -79,7 +80,7 @@ function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
   const where: Condition<ContractRow>[] = [];
   for (const field of Object.keys(textFilters) as (keyof typeof textFilters)[]) {
     const value = filter[field];
-    if (value !== undefined) where.push({ field, op: "=", value });
+    if (value !== undefined) where.push({ field, op: "=", value: textOf(value, field) });
   }
   if (filter.changedSince !== undefined)
     where.push({ field: "changedAt", op: ">=", value: timeOf(filter.changedSince, "changedSince") });
@@ -87,12 +88,21 @@ function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
 }
 
 function toStatusCondition(status: string | readonly string[]): Condition<ContractRow> {
-  const names = typeof status === "string" ? [status] : status;
-  return { field: "status", op: "in", value: names.map(toStoredStatus) };
+  const names = Array.isArray(status) ? status : [status];
+  if (names.length <= statusNamesMax)
+    return { field: "status", op: "in", value: Array.from(names, toStoredStatus) };
+  throw new EscrowMirrorError(
+    "invalid-argument",
+    `status has ${names.length} names: ${statusNamesMax} at most are taken`,
+  );
 }
 
+/** Many times as many as there are, and far from the number of values that a statement may have. */
+const statusNamesMax = 100;
+
 /** A contract whose status nothing has told yet has none in the store. */
-function toStoredStatus(name: string): string | null {
+function toStoredStatus(status: string): string | null {
+  const name = textOf(status, "status");
   return name.toLowerCase() === "unknown" ? null : canonicalStatus(contractMachine, name);
 }
 

@@ -2,7 +2,7 @@ import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import { heavyFields, storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
-import { checkFilter, checkText, choiceOf, idOf, timeOf } from "./arguments.ts";
+import { checkFilter, checkText, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
@@ -106,7 +106,8 @@ function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   const where: Condition<DeliveryRow>[] = [];
   if (filter.contractId !== undefined)
     where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
-  if (filter.event !== undefined) where.push({ field: "event", op: "=", value: filter.event });
+  if (filter.event !== undefined)
+    where.push({ field: "event", op: "=", value: textOf(filter.event, "event") });
   if (filter.outcome !== undefined)
     where.push({ field: "outcome", op: "=", value: choiceOf(filter.outcome, storedOutcomes, "outcome") });
   if (filter.since !== undefined)

@@ -1,6 +1,7 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, FieldOf, Query, StoreReader } from "../store/store.ts";
 import { tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
+import { shown, textOf } from "./arguments.ts";
 
 /** One page of a list. Pages follow a key that never changes, so that no row is skipped or seen twice. */
 export interface Page<Item> {
@@ -24,7 +25,7 @@ function checkLimit(limit: number = pageLimitDefault): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= pageLimitMax) return limit;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `limit is ${JSON.stringify(limit)}: a whole number from 1 to ${pageLimitMax} is expected`,
+    `limit is ${shown(limit)}: a whole number from 1 to ${pageLimitMax} is expected`,
   );
 }
 
@@ -87,8 +88,8 @@ function parseCursor<Name extends TableName>(
   by: readonly FieldOf<Name>[],
 ): (string | number)[] {
   try {
-    const key: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    const fits = (part: unknown, index: number) => typeof part === keyTypeOf(table, by[index]);
+    const key: unknown = JSON.parse(Buffer.from(textOf(cursor, "cursor"), "base64url").toString());
+    const fits = (part: unknown, index: number) => isKeyOf(table, by[index], part);
     if (Array.isArray(key) && key.length === by.length && key.every(fits)) return key as (string | number)[];
   } catch {
     // Text that no list of ours gave.
@@ -99,8 +100,12 @@ function parseCursor<Name extends TableName>(
   );
 }
 
-/** Another list's cursor would start anywhere: keys are compared only with their own kind. */
-function keyTypeOf<Name extends TableName>(table: Name, field: FieldOf<Name> | undefined): string {
+/** Another list's cursor would start anywhere: keys are compared only with their own kind, numbers with whole ones. */
+function isKeyOf<Name extends TableName>(
+  table: Name,
+  field: FieldOf<Name> | undefined,
+  part: unknown,
+): boolean {
   const columns: Readonly<Record<string, ColumnType>> = tables[table].columns;
-  return columns[field ?? ""] === "text" ? "string" : "number";
+  return columns[field ?? ""] === "text" ? typeof part === "string" : Number.isSafeInteger(part);
 }

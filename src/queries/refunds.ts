@@ -3,7 +3,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store } from "../store/store.ts";
 import type { DisputeRow, PaymentRow, Tables } from "../store/tables.ts";
-import { ageOf, checkFilter, choiceOf, idOf } from "./arguments.ts";
+import { ageOf, checkFilter, checkOptions, choiceOf, idOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredDispute, MirroredPayment, MirroredRefund } from "./shapes.ts";
 
@@ -29,10 +29,11 @@ export interface OfContract extends PageRequest {
 
 export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
   return {
-    get: (refundId, { contractId } = {}) =>
-      store.read(async (reader) => {
+    get: async (refundId, options = {}) => {
+      checkOptions(options, ["contractId"], "refunds.get");
+      return store.read(async (reader) => {
         const where = [
-          ...ofContract(contractId),
+          ...ofContract(options.contractId),
           { field: "refundId", op: "=", value: idOf(refundId) } as const,
         ];
         const [refund, other] = await reader.find("refunds", { where, orderBy: ["contractId"], limit: 2 });
@@ -42,7 +43,8 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
             `refund ${refundId} is on two contracts: pass contractId`,
           );
         return refund;
-      }),
+      });
+    },
 
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true, state: true, olderThan: true });

@@ -21,6 +21,22 @@ async function pagesOf<Item>(
   return pages;
 }
 
+const manyNames = (count: number) => Array.from({ length: count }, (_, index) => `S${index}`);
+
+/** Values that can't be written out as JSON, or not even as text. */
+const circular = (): object => {
+  const self: { self?: object } = {};
+  return Object.assign(self, { self });
+};
+const unspeakable = {
+  toJSON: () => {
+    throw new Error("no JSON");
+  },
+  toString: () => {
+    throw new Error("no text");
+  },
+};
+
 /** Every list of a mirror that comes in pages. */
 const listsOf = (mirror: Mirror) => [
   (page: PageRequest) => mirror.contracts.list(page),
@@ -209,6 +225,17 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       });
     });
 
+    it("takes 100 names of statuses, and no more", async () => {
+      const mirror = await openSome();
+      expect(idsOf((await mirror.contracts.list({ status: [...manyNames(99), "Escrow"] })).items)).toEqual([
+        "B",
+      ]);
+      for (const count of [101, 40_000])
+        await expect(mirror.contracts.list({ status: manyNames(count) })).rejects.toMatchObject({
+          code: "invalid-argument",
+        });
+    });
+
     it("gives children of each contract to it alone", async () => {
       const mirror = await open();
       for (const contractId of ["A", "B"])
@@ -370,6 +397,39 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       },
     );
 
+    it.each<[string, object]>([
+      ["URLSearchParams", new URLSearchParams("contractId=CNT-9")],
+      ["a Map", new Map([["contractId", "CNT-9"]])],
+      ["an array", []],
+      ["a Date", new Date(noonMs)],
+      [
+        "an instance of a class",
+        new (class {
+          readonly #contractId = "CNT-9";
+          get contractId() {
+            return this.#contractId;
+          }
+        })(),
+      ],
+      ["a name on a prototype", Object.create({ contractid: "CNT-9" }) as object],
+      ["a name that is not enumerable", Object.defineProperty({}, "contractid", { value: "CNT-9" })],
+      ["a symbol", { [Symbol("contractId")]: "CNT-9" }],
+      ["a function", () => ({ contractId: "CNT-9" })],
+    ])("takes no filter that holds its names elsewhere: %s", async (__, filter) => {
+      const mirror = await open();
+      for (const list of listsOf(mirror))
+        await expect(list(filter)).rejects.toMatchObject({ code: "invalid-argument" });
+    });
+
+    it("takes filters without a prototype, or with an empty one, as frameworks parse queries", async () => {
+      const mirror = await openSome();
+      const bare = Object.create(null) as object;
+      for (const parsed of [bare, Object.create(bare) as object])
+        expect(
+          idsOf((await mirror.contracts.list(Object.assign(parsed, { reference: "R-1" }))).items),
+        ).toEqual(["A"]);
+    });
+
     it("holds 50 unless told, and 500 at most", async () => {
       const mirror = await open();
       await Promise.all(Array.from({ length: 60 }, (__, index) => create(mirror, `C${index}`)));
@@ -377,14 +437,22 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       expect((await mirror.contracts.list({ limit: 500 })).items).toHaveLength(60);
     });
 
-    it.each(["", "x", "bm9uc2Vuc2U", "W10", "WzEsMiwzXQ", "eyJhIjoxfQ", "W251bGxd", "💥"])(
-      "follows no cursor %j that it never gave",
-      async (cursor) => {
-        const mirror = await open();
-        for (const list of listsOf(mirror))
-          await expect(list({ cursor })).rejects.toMatchObject({ code: "invalid-argument" });
-      },
-    );
+    it.each([
+      "",
+      "x",
+      "bm9uc2Vuc2U",
+      "W10",
+      "WzEsMiwzXQ",
+      "eyJhIjoxfQ",
+      "W251bGxd",
+      "WzEuNV0",
+      "WzFlOTk5XQ",
+      "💥",
+    ])("follows no cursor %j that it never gave", async (cursor) => {
+      const mirror = await open();
+      for (const list of listsOf(mirror))
+        await expect(list({ cursor })).rejects.toMatchObject({ code: "invalid-argument" });
+    });
 
     it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
       ["state", (mirror) => mirror.refunds.list({ state: "done" as never })],
@@ -398,6 +466,50 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       const asking = list(await open());
       await expect(asking).rejects.toMatchObject({ code: "invalid-argument" });
       await expect(asking).rejects.toThrow(field);
+    });
+
+    it.each<[string, (mirror: Mirror, odd: never) => Promise<unknown>]>([
+      ["status", (mirror, status) => mirror.contracts.list({ status })],
+      ["status", (mirror, status) => mirror.contracts.list({ status: ["Escrow", status] })],
+      ["reference", (mirror, reference) => mirror.contracts.list({ reference })],
+      ["metadata1", (mirror, metadata1) => mirror.contracts.list({ metadata1 })],
+      ["metadata4", (mirror, metadata4) => mirror.contracts.list({ metadata4 })],
+      ["changedSince", (mirror, changedSince) => mirror.contracts.list({ changedSince })],
+      ["event", (mirror, event) => mirror.deliveries.list({ event })],
+      ["outcome", (mirror, outcome) => mirror.deliveries.list({ outcome })],
+      ["since", (mirror, since) => mirror.deliveries.list({ since })],
+      ["kind", (mirror, kind) => mirror.anomalies.list({ kind })],
+      ["state", (mirror, state) => mirror.refunds.list({ state })],
+      ["olderThan", (mirror, olderThan) => mirror.refunds.list({ olderThan })],
+      ["limit", (mirror, limit) => mirror.payments.list({ limit })],
+      ["cursor", (mirror, cursor) => mirror.deliveries.list({ cursor })],
+      ["id", (mirror, contractId) => mirror.disputes.list({ contractId })],
+      ["id", (mirror, id) => mirror.quarantine.release(id)],
+      ["refunds.get", (mirror, options) => mirror.refunds.get("77", options)],
+    ])("refuses a %s of any odd type, and says so", async (field, ask) => {
+      const mirror = await openSome();
+      const odd = [true, -5, 5n, Symbol("x"), () => "x", ["x", ["y"]], new Map(), circular(), unspeakable];
+      for (const value of odd) {
+        const asking = ask(mirror, value as never);
+        await expect(asking).rejects.toMatchObject({ code: "invalid-argument" });
+        await expect(asking).rejects.toThrow(field);
+      }
+    });
+
+    it.each([
+      new Date(Date.UTC(10_000, 0)),
+      new Date(noonMs * 1000),
+      new Date(8.64e15),
+      new Date(Date.UTC(-1, 0)),
+    ])("refuses a time of a year that text does not order: %j", async (time) => {
+      const mirror = await openSome();
+      for (const list of [
+        mirror.contracts.list({ changedSince: time }),
+        mirror.deliveries.list({ since: time }),
+      ])
+        await expect(list).rejects.toMatchObject({ code: "invalid-argument" });
+      const last = new Date(Date.UTC(9999, 11, 31));
+      expect((await mirror.deliveries.list({ since: last })).items).toEqual([]);
     });
 
     it("follows no cursor of another list", async () => {
@@ -533,6 +645,15 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       );
       await expect(mirror.refunds.get("3")).rejects.toMatchObject({ code: "invalid-argument" });
       expect(await mirror.refunds.get("3", { contractId: "C" })).toMatchObject({ state: "initiated" });
+    });
+
+    it("are not looked for with an option that there is not", async () => {
+      const mirror = await openRefunds();
+      for (const options of [{ contractID: "B" }, "B", null, new Map([["contractId", "B"]])])
+        await expect(mirror.refunds.get("1", options as never)).rejects.toMatchObject({
+          code: "invalid-argument",
+          message: expect.stringMatching(/refunds\.get.* contractId$/) as string,
+        });
     });
 
     it("with one id on two contracts flag both, once", async () => {
