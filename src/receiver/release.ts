@@ -23,9 +23,11 @@ export interface ReleaseParts {
  * with known ids and other content, or one that this release can read and an earlier could not. Its id is its webhook id
  * from then on, where that is free.
  *
- * @throws EscrowMirrorError `not-found`; `not-releasable` when it still can't be read, or its event is applied already
+ * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`; `not-releasable` when it still can't be read, or its event is applied already
  */
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
+  if (typeof id !== "string")
+    throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
   const now = toIsoTime(parts.clock.now());
   await parts.store.transaction(async (tx) => {
     const [row] = await tx.claim("deliveries", "id", [id]);

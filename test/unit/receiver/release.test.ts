@@ -90,6 +90,11 @@ describe.each(storeKinds)("a quarantined delivery on %s", (_, openStore) => {
     },
   );
 
+  it.each([undefined, null, 7, 7n, {}, ["wh-1"]])("is not asked for by what is no text", async (id) => {
+    const mirror = await openConflict();
+    await expect(mirror.quarantine.release(id as never)).rejects.toMatchObject({ code: "invalid-argument" });
+  });
+
   it("that is none can't be released", async () => {
     const mirror = await openConflict();
     for (const id of ["wh-1", "nothing", ""])
