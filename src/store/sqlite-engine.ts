@@ -9,12 +9,16 @@ export interface SqliteConnections {
   readonly writer: SqliteHandle;
   /** Sees only what is committed; the writer itself where the database lives in memory. */
   readonly reader: SqliteHandle;
-  /** Every handle that we opened ourselves, the writer last. */
-  readonly owned: readonly SqliteHandle[];
+  /** What we opened ourselves, the writer last. */
+  readonly owned: readonly Closable[];
   /** Guards the writer against a second transaction of this process. */
   readonly writeLock: Lock;
   readonly readLock: Lock;
   readonly busyTimeoutMs: number;
+}
+
+export interface Closable {
+  close(): unknown;
 }
 
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
@@ -44,10 +48,30 @@ export function createSqliteEngine(connections: SqliteConnections): Engine<RowSe
         await writeLock.acquire(),
         ...(readLock === writeLock ? [] : [await readLock.acquire()]),
       ];
-      for (const handle of owned) handle.close();
+      const causes = closeAll(owned);
       for (const each of release) each();
+      if (causes.length > 0) throw notClosed(connections.description, causes);
     },
   };
+}
+
+/** Closes each, whatever the others do, and gives what was in the way. */
+export function closeAll(handles: readonly Closable[]): unknown[] {
+  const causes: unknown[] = [];
+  for (const handle of handles) {
+    try {
+      handle.close();
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  return causes;
+}
+
+function notClosed(store: string, causes: readonly unknown[]): EscrowMirrorError {
+  const reasons = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)));
+  const message = `${store} keeps a connection open that can't be closed: ${reasons.join("; ")}`;
+  return new EscrowMirrorError("store-unavailable", message, { cause: causes[0] });
 }
 
 /**

@@ -9,11 +9,17 @@ import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { sqlitePlace } from "./place-options.ts";
 import { createRowBatches } from "./row-batches.ts";
-import { createSqliteEngine, refuseInTransaction, whenFree } from "./sqlite-engine.ts";
-import type { SqliteHandle } from "./sqlite-handle.ts";
+import {
+  closeAll,
+  createSqliteEngine,
+  refuseInTransaction,
+  whenFree,
+  type Closable,
+} from "./sqlite-engine.ts";
+import { guarded, type SqliteHandle } from "./sqlite-handle.ts";
 import { defineIdHash, withIdHashes } from "./sqlite-ids.ts";
 import { sqliteIndexing } from "./sqlite-indexing.ts";
-import { kyselyDialectOn } from "./sqlite-kysely.ts";
+import { browseAlone, browseShared } from "./sqlite-kysely.ts";
 import { createStatements, type AnyDatabase } from "./statements.ts";
 import type { Store } from "./store.ts";
 
@@ -37,8 +43,16 @@ export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {
   const settings = parseConfiguration("sqlite", schema, { ...named, ...options });
   const place = settings.path ?? settings.database?.name ?? "";
   const { store } = createLazyStore(`sqlite ${place || ":memory:"}`, async () => {
-    const open = settings.database === undefined ? await openerOf(place) : reopen(settings.database);
-    return buildStore(open, place, settings.prefix, settings.busyTimeoutMs);
+    const { database, prefix, busyTimeoutMs } = settings;
+    const open = database === undefined ? await openerOf(place) : reopen(database);
+    const owned: Closable[] = [];
+    try {
+      return await buildStore(open, owned, { place, prefix, busyTimeoutMs });
+    } catch (error) {
+      // Whoever tries again until a file is free would run out of descriptors.
+      closeAll(owned);
+      throw error;
+    }
   });
   return store;
 }
@@ -68,37 +82,43 @@ const schema = strictOptions({
 });
 
 interface Opener {
-  (readonly: boolean): SqliteHandle;
+  (): SqliteHandle;
   /** The host's handle itself, which is not ours to close. */
   readonly lent?: true;
 }
 
+interface StorePlace {
+  readonly place: string;
+  readonly prefix: string;
+  readonly busyTimeoutMs: number;
+}
+
+/** @param owned is given what was opened, the writer last, whether or not the rest works out */
 async function buildStore(
   open: Opener,
-  place: string,
-  prefix: string,
-  busyTimeoutMs: number,
+  owned: Closable[],
+  { place, prefix, busyTimeoutMs }: StorePlace,
 ): Promise<Store> {
-  const writer = await whenFree(() => open(false), busyTimeoutMs);
+  const writer = await whenFree(open, busyTimeoutMs);
+  if (open.lent !== true) owned.unshift(writer);
   if (open.lent === true) checkLent(writer);
   else keepStatementJournalsInMemory(writer);
   await whenFree(() => configure(writer), busyTimeoutMs);
-  const shared = writer.memory;
-  const [reader, browser] = shared ? [writer, writer] : [open(true), open(true)];
-  for (const handle of [writer, reader, browser]) defineIdHash(handle);
+  defineIdHash(writer);
   const writeLock = createLock();
-  const readLock = shared ? writeLock : createLock();
-  const browseLock = shared ? writeLock : createLock();
+  const { reader, readLock, browsing } = writer.memory
+    ? { reader: writer, readLock: writeLock, browsing: browseShared(writer, writeLock) }
+    : openReaders(writer, owned);
   const engine = createSqliteEngine({
     description: `sqlite ${place}`,
     writer,
     reader,
-    owned: open.lent ? [] : shared ? [writer] : [browser, reader, writer],
+    owned,
     writeLock,
     readLock,
     busyTimeoutMs,
   });
-  const dialect = kyselyDialectOn(browser, browseLock);
+  const { dialect } = browsing;
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const where = { schema: null, prefix };
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(where)] });
@@ -111,6 +131,22 @@ async function buildStore(
     db,
     batches: (session) => withIdHashes(createRowBatches(session, statements), session, where),
   });
+}
+
+/** One connection for the mirror's own reads, and one for those of `mirror.db`, which may take as long as they like. */
+function openReaders(writer: SqliteHandle, owned: Closable[]) {
+  const reader = openBeside(writer, true);
+  owned.unshift(reader);
+  const browser = openBeside(writer, true);
+  const browsing = browseAlone(browser, createLock());
+  owned.unshift({
+    close: () => {
+      browsing.endStreams();
+      browser.close();
+    },
+  });
+  for (const handle of [reader, browser]) defineIdHash(handle);
+  return { reader, readLock: createLock(), browsing };
 }
 
 /** Inside a transaction it can't be configured; whether it distrusts its schema is for its owner to decide. */
@@ -147,9 +183,9 @@ function configure(handle: SqliteHandle): void {
 
 async function openerOf(path: string): Promise<Opener> {
   const Database = await loadDriver();
-  return (readonly) => {
+  return () => {
     try {
-      return new Database(path, connectionOptions(readonly));
+      return new Database(path, connectionOptions(false));
     } catch (cause) {
       throw isUnbuilt(cause)
         ? missingDriver("is installed but not built for this Node: npm rebuild", cause)
@@ -168,11 +204,22 @@ function missingDriver(whatAndFix: string, cause: unknown): EscrowMirrorError {
   return new EscrowMirrorError("missing-peer", message, { cause });
 }
 
-/** Connections of our own beside the host's, made by its own copy of the driver. */
+/** Connections of our own beside the host's. */
 function reopen(database: SqliteHandle): Opener {
   if (database.memory) return Object.assign(() => database, { lent: true as const });
-  const Database = database.constructor as new (path: string, options: object) => SqliteHandle;
-  return (readonly) => new Database(database.name, connectionOptions(readonly));
+  return () => openBeside(database, false);
+}
+
+/** Another connection to the file that a handle has open, made by the same copy of the driver. */
+function openBeside(handle: SqliteHandle, readonly: boolean): SqliteHandle {
+  const Database = handle.constructor as new (path: string, options: object) => SqliteHandle;
+  return new Database(fileOf(handle), connectionOptions(readonly));
+}
+
+/** As SQLite itself has it, whole: the name that was given means another file once the process is in another folder. */
+function fileOf(handle: SqliteHandle): string {
+  const databases = guarded(() => handle.pragma("database_list")) as { name: string; file: string }[];
+  return databases.find(({ name }) => name === "main")?.file ?? handle.name;
 }
 
 /** In WAL mode a read waits only while another process recovers the log: SQLite's own, blocking time-out will do. */

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/store/sqlite-store.ts";
@@ -112,12 +112,64 @@ describe("sqlite()", () => {
     await expect(openMirror({ store: sqlite(file) })).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
+  it("leaves no file open where it is not opened, and none where it is closed", async () => {
+    const file = temporaryFile();
+    const locker = new Database(file);
+    locker.exec("begin exclusive; create table theirs (x)");
+    const refuse = () =>
+      expect(openMirror({ store: sqlite(file, { busyTimeoutMs: 0 }) })).rejects.toMatchObject({
+        code: "store-unavailable",
+      });
+    // While the file is locked SQLite keeps one descriptor, for whoever opens it next: closing it would unlock.
+    await refuse();
+    const before = openFiles(file);
+    for (let time = 0; time < 3; time++) await refuse();
+    expect(openFiles(file)).toBe(before);
+    locker.close();
+    await (await openMirror({ store: sqlite(file) })).close();
+    expect(openFiles(file)).toBe(0);
+  });
+
+  it("opens the file of a lent handle, whichever folder the process is in by then", async () => {
+    const folder = dirname(temporaryFile());
+    mkdirSync(join(folder, "elsewhere"));
+    const home = process.cwd();
+    process.chdir(folder);
+    const lent = new Database("escrow.db");
+    process.chdir("elsewhere");
+    const mirror = await openMirror({ store: sqlite({ database: lent }) }).finally(() => process.chdir(home));
+    await mirror.receive(delivery("contract.created"));
+    expect(lent.prepare("select count(*) from escrow_contracts").pluck().get()).toBe(1);
+    expect(existsSync(join(folder, "elsewhere", "escrow.db"))).toBe(false);
+    lent.close();
+  });
+
+  it("says store-unavailable of a lent handle that is closed", async () => {
+    const lent = new Database(temporaryFile());
+    lent.close();
+    await expect(openMirror({ store: sqlite({ database: lent }) })).rejects.toMatchObject({
+      code: "store-unavailable",
+    });
+  });
+
   it("is not usable before it is opened", async () => {
     const store = sqlite(":memory:");
     await expect(store.read(async () => 1)).rejects.toMatchObject({ code: "store-unavailable" });
     expect(() => store.db).toThrow(expect.objectContaining({ code: "store-unavailable" }));
   });
 });
+
+/** How many of this process's descriptors are of the file, its log and its index of that. */
+function openFiles(file: string): number {
+  const targets = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  });
+  return targets.filter((target) => target.startsWith(file)).length;
+}
 
 describe("mirror.db", () => {
   it("reads the tables by their names without the prefix", async () => {
@@ -146,6 +198,46 @@ describe("mirror.db", () => {
       return [before.length, (await count()).length];
     });
     expect(counts).toEqual([1, 1]);
+  });
+
+  it("closes with the mirror while it is streamed, and who reads the stream is told", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file) });
+    for (const contractId of ["A", "B"])
+      await mirror.receive(delivery("contract.created", { id: contractId, contractId }));
+    const rows = mirror.db.selectFrom("contracts").select("contract_id").stream();
+    expect(await rows.next()).toMatchObject({ value: { contract_id: "A" } });
+    await mirror.close();
+    expect(openFiles(file)).toBe(0);
+    await expect(rows.next()).rejects.toMatchObject({ code: "closed" });
+  });
+
+  it("streams to the end on a database in memory, which the mirror and deliveries use meanwhile", async () => {
+    const mirror = await openMirror({ store: sqlite(":memory:") });
+    for (const contractId of ["A", "B"])
+      await mirror.receive(delivery("contract.created", { id: contractId, contractId }));
+    const seen: unknown[] = [];
+    for await (const { contract_id } of mirror.db.selectFrom("contracts").select("contract_id").stream()) {
+      seen.push((await mirror.contracts.get(contract_id))?.status);
+      const more = delivery("contract.created", {
+        id: `more-${contract_id}`,
+        contractId: `more-${contract_id}`,
+      });
+      expect((await mirror.receive(more)).status).toBe(200);
+    }
+    expect(seen).toEqual(["pending", "pending"]);
+  });
+
+  it("has no transactions on a database in memory, and holds up no delivery there", async () => {
+    const mirror = await openMirror({ store: sqlite(":memory:") });
+    const within = mirror.db.transaction().execute(async () => mirror.contracts.get("CNT-1"));
+    await expect(within).rejects.toMatchObject({ code: "invalid-configuration" });
+    const connected = mirror.db.connection().execute(async () => mirror.contracts.get("CNT-1"));
+    expect(await connected).toBeUndefined();
+    expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
+    expect(await mirror.db.selectFrom("contracts").select("status").execute()).toEqual([
+      { status: "pending" },
+    ]);
   });
 
   it("is not there on a store in memory", async () => {
