@@ -1,5 +1,6 @@
 import type { Receiver } from "../receiver/receive.ts";
-import type { Store, StoreReader } from "../store/store.ts";
+import { proveWriting } from "../store/prove-writing.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
 
 export interface Health {
@@ -21,7 +22,6 @@ export function createHealth(store: Store, receiver: Receiver): () => Promise<He
   return async () => {
     const consecutiveFailures = receiver.consecutiveFailures();
     try {
-      // A transaction, not a read: what can't be written is not healthy.
       const found = await store.transaction(inspect);
       return { ok: consecutiveFailures < failuresAlarm && !receiver.isFull(), consecutiveFailures, ...found };
     } catch {
@@ -31,15 +31,17 @@ export function createHealth(store: Store, receiver: Receiver): () => Promise<He
   };
 }
 
-async function inspect(reader: StoreReader) {
-  const [newest] = await reader.find("deliveries", {
+/** In a transaction, not a read: what can't be written is not healthy. */
+async function inspect(tx: StoreTransaction) {
+  await proveWriting(tx);
+  const [newest] = await tx.find("deliveries", {
     orderBy: ["seq"],
     descending: true,
     limit: 1,
     without: heavyFields,
   });
-  const jobs = await reader.countBy("jobs", "state");
-  const aside = await reader.countBy("deliveries", "outcome", [
+  const jobs = await tx.countBy("jobs", "state");
+  const aside = await tx.countBy("deliveries", "outcome", [
     { field: "outcome", op: "=", value: "quarantined" },
   ]);
   return {

@@ -8,6 +8,7 @@ import { sqliteDialect } from "./dialect.ts";
 import { createKyselyStore } from "./kysely-store.ts";
 import { createLazyStore } from "./lazy-store.ts";
 import { sqlitePlace } from "./place-options.ts";
+import { proveWriting } from "./prove-writing.ts";
 import { createRowBatches } from "./row-batches.ts";
 import {
   closeAll,
@@ -123,7 +124,7 @@ async function buildStore(
   const where = { schema: null, prefix };
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(where)] });
   const statements = createStatements(kysely, where, sqliteIndexing(where));
-  return createKyselyStore({
+  const store = createKyselyStore({
     engine,
     dialect: sqliteDialect,
     place: where,
@@ -131,6 +132,14 @@ async function buildStore(
     db,
     batches: (session) => withIdHashes(createRowBatches(session, statements), session, where),
   });
+  return {
+    ...store,
+    open: async (options) => {
+      await store.open(options);
+      // Where there is nothing to migrate nothing was written yet: every delivery would find out that nothing can be.
+      await store.transaction(proveWriting);
+    },
+  };
 }
 
 /** One connection for the mirror's own reads, and one for those of `mirror.db`, which may take as long as they like. */

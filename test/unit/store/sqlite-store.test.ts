@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
@@ -130,6 +130,16 @@ describe("sqlite()", () => {
     expect(openFiles(file)).toBe(0);
   });
 
+  it("is not opened on a file that this process may only read, though SQLite would begin a transaction there", async () => {
+    const file = temporaryFile();
+    await (await openMirror({ store: sqlite(file) })).close();
+    const opening = await asStranger(file, () => openMirror({ store: sqlite(file) }).catch(toError));
+    expect(opening).toMatchObject({ code: "store-unavailable" });
+    expect(opening).toHaveProperty("message", expect.stringMatching(/SQLITE_READONLY.*owner/));
+    const mirror = await openMirror({ store: sqlite(file) });
+    expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
+  });
+
   it("opens the file of a lent handle, whichever folder the process is in by then", async () => {
     const folder = dirname(temporaryFile());
     mkdirSync(join(folder, "elsewhere"));
@@ -158,6 +168,24 @@ describe("sqlite()", () => {
     expect(() => store.db).toThrow(expect.objectContaining({ code: "store-unavailable" }));
   });
 });
+
+/** Runs `work` as one who may write in the file's folder, and the file only read: the tests may run as root, who may all. */
+async function asStranger<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const isRoot = process.geteuid?.() === 0;
+  chmodSync(dirname(file), 0o777);
+  chmodSync(file, 0o444);
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    return await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(file, 0o644);
+  }
+}
+
+function toError(error: unknown): unknown {
+  return error;
+}
 
 /** How many of this process's descriptors are of the file, its log and its index of that. */
 function openFiles(file: string): number {
