@@ -15,9 +15,9 @@ export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boole
 
 /** The deliveries that claimed the webhook id or the payload id before, locked, without what is large. */
 export async function findClaimants(tx: StoreTransaction, webhookId: string, payloadId: string | null) {
-  const [byId] = await tx.claim("deliveries", "id", [webhookId], heavyFields);
+  const [byId] = await tx.lock("deliveries", "id", [webhookId], heavyFields);
   const [byPayloadId] =
-    payloadId === null ? [] : await tx.claim("deliveries", "payloadId", [payloadId], heavyFields);
+    payloadId === null ? [] : await tx.lock("deliveries", "payloadId", [payloadId], heavyFields);
   return { byId, byPayloadId };
 }
 

@@ -51,7 +51,7 @@ async function meetAll(
   arrivals: readonly DeliveryArrival[],
 ): Promise<[DeliveryArrival, Verdict][]> {
   const keys = arrivals.map(({ contentKey }) => contentKey);
-  const known = await tx.claim("deliveries", "contentKey", keys, heavyFields);
+  const known = await tx.lock("deliveries", "contentKey", keys, heavyFields);
   const again = new Map(known.map((row) => [row.contentKey, { row, arrivals: [] as DeliveryArrival[] }]));
   for (const arrival of arrivals) again.get(arrival.contentKey)?.arrivals.push(arrival);
   await countAttempts(tx, [...again.values()]);
@@ -80,7 +80,7 @@ async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
   const { facts, reason } = arrival.reading;
   if (facts === null || reason !== null || row.outcome !== "quarantined" || !passingReasons.has(row.reason))
     return duplicateOf(arrival);
-  const [current] = await tx.claim("deliveries", "contentKey", [row.contentKey], heavyFields);
+  const [current] = await tx.lock("deliveries", "contentKey", [row.contentKey], heavyFields);
   if (current?.outcome !== "quarantined") return duplicateOf(arrival);
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
   return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
@@ -92,7 +92,7 @@ async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
  */
 async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
   const { webhookId } = arrival;
-  const [same] = await tx.claim("deliveries", "contentKey", [arrival.contentKey], heavyFields);
+  const [same] = await tx.lock("deliveries", "contentKey", [arrival.contentKey], heavyFields);
   if (same !== undefined) {
     await countAttempts(tx, [{ row: same, arrivals: [arrival] }]);
     return duplicateOf(arrival);

@@ -30,7 +30,7 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
     throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
   const now = toIsoTime(parts.clock.now());
   await parts.store.transaction(async (tx) => {
-    const [row] = await tx.claim("deliveries", "id", [id]);
+    const [row] = await tx.lock("deliveries", "id", [id]);
     if (row === undefined || !isSetAside(row))
       throw new EscrowMirrorError(
         "not-found",

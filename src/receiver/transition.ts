@@ -46,7 +46,7 @@ export async function loadContracts(
   tx: StoreTransaction,
   contractIds: readonly string[],
 ): Promise<Map<string, ContractRecord>> {
-  const rows = await tx.claimContracts(contractIds);
+  const rows = await tx.lockContracts(contractIds);
   return new Map(rows.map((row) => [row.contractId, row]));
 }
 

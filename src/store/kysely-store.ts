@@ -39,11 +39,11 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
 }
 
 function createTransaction(session: Session, statements: Statements, batches: Batches): StoreTransaction {
-  const { lookup, claim, claimContracts, insert, upsert, updateEach } = batches;
+  const { lookup, lock, lockContracts, insert, upsert, updateEach } = batches;
   return {
     lookup,
-    claim,
-    claimContracts,
+    lock,
+    lockContracts,
     insert,
     upsert,
     updateEach,

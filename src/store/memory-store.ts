@@ -110,11 +110,11 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 
-    claim(table, field, values, without) {
+    lock(table, field, values, without) {
       return this.lookup(table, field, values, without);
     },
 
-    async claimContracts(contractIds) {
+    async lockContracts(contractIds) {
       return rowsOf("contracts").filter(({ contractId }) =>
         contractIds.includes(contractId as string),
       ) as unknown as Tables["contracts"][];

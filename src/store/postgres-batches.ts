@@ -13,7 +13,7 @@ import { tables, type TableName, type Tables } from "./tables.ts";
  * processes rarely meet crosswise.
  */
 export function createArrayBatches(session: ArraySession, statements: ArrayStatements): Batches {
-  /** Contracts that were claimed before they had a row, and have not been written since. */
+  /** Contracts that were locked before they had a row, and have not been written since. */
   let blank = new Set<string>();
 
   const run = (statement: RowStatement, rows: readonly object[]): Promise<unknown[][]> =>
@@ -34,25 +34,25 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
       return decodeRows(table, await session.all(sql, [toValues(table, field, values)]), without);
     },
 
-    async claim<Name extends TableName>(
+    async lock<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
       values: readonly string[],
       without: readonly FieldOf<Name>[] = [],
     ) {
       if (values.length === 0) return [];
-      const { sql } = statements.claim(table, field, without);
+      const { sql } = statements.lock(table, field, without);
       return decodeRows(table, await session.all(sql, [toValues(table, field, values)]), without);
     },
 
-    async claimContracts(contractIds) {
+    async lockContracts(contractIds) {
       const ids = [...new Set(contractIds)].sort();
       if (ids.length === 0) return [];
       const { sql } = statements.insertBlank();
       const { type } = columnOf("contracts", "contractId");
       const [made, rows] = await Promise.all([
         session.all(sql, [toValues("contracts", "contractId", ids)]),
-        batches.claim("contracts", "contractId", ids),
+        batches.lock("contracts", "contractId", ids),
       ]);
       for (const [id] of made) blank.add(String(decodeValue(type, id)));
       return rows.filter(({ contractId }) => !blank.has(contractId));

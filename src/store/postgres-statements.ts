@@ -48,8 +48,8 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
         rowStatement(table, looking(table, field, without)),
       ),
 
-    claim: (table: TableName, field: string, without: readonly string[]): RowStatement =>
-      kept(`claim ${table} ${field} ${without.join()}`, () =>
+    lock: (table: TableName, field: string, without: readonly string[]): RowStatement =>
+      kept(`lock ${table} ${field} ${without.join()}`, () =>
         rowStatement(table, looking(table, field, without).orderBy(columnOf(table, field).name).forUpdate()),
       ),
 

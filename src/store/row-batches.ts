@@ -23,9 +23,9 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       return decodeRows(table, await session.allEach(sql, runs), without);
     },
 
-    claim: (table, field, values, without) => batches.lookup(table, field, values, without),
+    lock: (table, field, values, without) => batches.lookup(table, field, values, without),
 
-    claimContracts: (contractIds) => batches.lookup("contracts", "contractId", contractIds),
+    lockContracts: (contractIds) => batches.lookup("contracts", "contractId", contractIds),
 
     async insert(table, rows) {
       if (rows.length === 0) return [];

@@ -50,7 +50,7 @@ export interface StoreTransaction extends StoreReader {
    * Keeps every other writer off these contracts until the end, those that have no row yet too, and gives the rows that
    * there are. Locks are taken in one order, so that two commits never wait for each other.
    */
-  claimContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
+  lockContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
   /** The rows whose `field` is one of `values`, in no order. */
   lookup<Name extends TableName>(
     table: Name,
@@ -59,7 +59,7 @@ export interface StoreTransaction extends StoreReader {
     without?: readonly FieldOf<Name>[],
   ): Promise<Tables[Name][]>;
   /** The same, and keeps every other writer off these rows until the end; locks are taken in the order of the values. */
-  claim<Name extends TableName>(
+  lock<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
     values: readonly string[],
