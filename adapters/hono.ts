@@ -1,4 +1,4 @@
-import { keptBytes } from "./kept-body.ts";
+import { keptBody, type SentAs } from "./kept-body.ts";
 import { discard, readStream, type NodeRequest } from "./node-stream.ts";
 import { closes, createAnswer, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
 import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
@@ -55,11 +55,17 @@ async function readHonoBody(
   incoming: NodeRequest | undefined,
   bytesMax: number,
 ): Promise<RawBody | Gone> {
-  const kept = await cachedBytes(req.bodyCache);
-  if (kept !== undefined)
-    return keptBytes({ rawBody: kept }, req.raw.headers.get("content-length") ?? undefined);
+  const rawBody = await cachedBytes(req.bodyCache);
+  if (rawBody !== undefined) return keptBody({ rawBody }, sentAs(req.raw), bytesMax);
   const isUnread = incoming?.readableDidRead === false && incoming.destroyed === false && !req.raw.bodyUsed;
   return isUnread ? readStream(incoming, bytesMax) : readWebBody(req.raw, bytesMax);
+}
+
+function sentAs({ headers }: WebRequest): SentAs {
+  return {
+    length: headers.get("content-length") ?? undefined,
+    encoding: headers.get("content-encoding") ?? undefined,
+  };
 }
 
 async function discardHono({ req }: HonoContext, incoming: NodeRequest | undefined): Promise<void> {

@@ -1,9 +1,10 @@
 /** Node's request and response, as http, Express and Fastify have them. */
 import { isUint8Array } from "node:util/types";
 import type { ReceiveResult } from "../src/index.ts";
-import { keptBytes, type KeptBody } from "./kept-body.ts";
+import { createBodyChunks } from "./body-chunks.ts";
+import { doubted, keptBody, type KeptBody, type SentAs } from "./kept-body.ts";
 import { createLinger } from "./linger.ts";
-import { closes, gone, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
+import { closes, gone, type Doubtful, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
 
 /** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
 export interface NodeRequest extends KeptBody {
@@ -12,6 +13,7 @@ export interface NodeRequest extends KeptBody {
   readonly rawHeaders?: readonly string[] | undefined;
   readonly complete?: boolean;
   readonly readableDidRead?: boolean;
+  readonly readableEncoding?: BufferEncoding | null;
   readonly destroyed?: boolean;
   on(event: string, listener: (chunk: unknown) => void): unknown;
   off(event: string, listener: (chunk: unknown) => void): unknown;
@@ -54,30 +56,39 @@ async function readNodeBody(
   { kept, stream }: BodyParts,
   bytesMax: number,
 ): Promise<RawBody | Gone> {
-  const { "content-length": length } = req.headers;
-  const bytes = keptBytes(kept, typeof length === "string" ? length : undefined);
-  if (bytes !== undefined || stream.readableDidRead === true) return bytes;
-  return stream.destroyed === true ? gone : readStream(stream, bytesMax);
+  const sent = sentAs(req);
+  const body = keptBody(kept, sent, bytesMax);
+  if (body !== undefined || stream.readableDidRead === true) return body;
+  if (stream.destroyed === true) return gone;
+  const read = await readStream(stream, bytesMax);
+  // A hook's own stream may be an inflated one.
+  const isOriginal = stream === req || !isUint8Array(read) || read.byteLength > bytesMax;
+  return isOriginal ? read : doubted(read, sent);
+}
+
+function sentAs({ headers }: NodeRequest): SentAs {
+  const valueOf = (name: string): string | undefined => headers[name]?.toString();
+  return { length: valueOf("content-length"), encoding: valueOf("content-encoding") };
 }
 
 /** Any readable stream of bytes; some hosts pass one on that is not the request itself. */
-export type ByteStream = Pick<NodeRequest, "on" | "off" | "pause" | "readableDidRead" | "destroyed">;
+export type ByteStream = Pick<
+  NodeRequest,
+  "on" | "off" | "pause" | "readableDidRead" | "readableEncoding" | "destroyed"
+>;
 
 /** Holds at most `bytesMax` and one chunk, and leaves the rest unread. */
-export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8Array | Gone> {
+export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8Array | Doubtful | Gone> {
   return new Promise((resolve) => {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
+    const chunks = createBodyChunks(bytesMax);
     const finish = (): void => {
       stream.off("data", onData);
       stream.pause();
-      resolve(joined(chunks));
+      resolve(chunks.body());
     };
     const onData = (chunk: unknown): void => {
-      const piece = isUint8Array(chunk) ? chunk : Buffer.from(String(chunk));
-      chunks.push(piece);
-      bytes += piece.byteLength;
-      if (bytes > bytesMax) finish();
+      chunks.add(chunk, stream.readableEncoding);
+      if (chunks.isOver()) finish();
     };
     stream.on("data", onData);
     stream.on("end", finish);
@@ -85,12 +96,6 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
     stream.on("error", () => resolve(gone));
     stream.on("close", () => resolve(gone));
   });
-}
-
-/** Most bodies come in one piece, which needs no copy: the mirror makes its own. */
-export function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 /** Sends nothing where something else has answered already. */

@@ -25,4 +25,4 @@ export function nodeWebhook(mirror: MirrorSource): NodeHandler {
 }
 
 const hint =
-  "node:http: call nodeWebhook(mirror)(req, res) before anything reads req; or keep the bytes that were read: req.rawBody = Buffer.concat(chunks)";
+  "node:http: call nodeWebhook(mirror)(req, res) before anything reads req or sets its encoding; or keep the bytes that were read: req.rawBody = Buffer.concat(chunks)";

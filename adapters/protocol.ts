@@ -11,7 +11,12 @@ export type WebhookReceiver = Pick<Mirror, "receive" | "maxBodyBytes">;
 export type MirrorSource = WebhookReceiver | PromiseLike<WebhookReceiver>;
 
 /** The bytes of one request where they were found; `undefined` where a parser has consumed them. */
-export type RawBody = Uint8Array | string | undefined;
+export type RawBody = Uint8Array | Doubtful | undefined;
+
+/** What something else has read and may have changed: only the signature can tell. */
+export interface Doubtful {
+  readonly doubtful: Uint8Array | string;
+}
 
 /** One request of a host, as far as the protocol needs it. */
 export interface HostRequest {
@@ -55,7 +60,18 @@ async function take(mirror: WebhookReceiver, request: HostRequest): Promise<Rece
   const { method, headers, hint } = request;
   // Of a request that is refused for its method, the body is not waited for.
   const body = method.toUpperCase() === "POST" ? await request.readBody(mirror.maxBodyBytes) : undefined;
-  return body === gone ? gone : mirror.receive({ method, headers, body, hint });
+  if (body === gone) return gone;
+  if (body === undefined || !("doubtful" in body)) return mirror.receive({ method, headers, body, hint });
+  const result = await mirror.receive({ method, headers, body: body.doubtful, hint });
+  return isOfBody(result) ? mirror.receive({ method, headers, hint }) : result;
+}
+
+/**
+ * A genuine delivery whose bytes were changed looks forged, or too large where they were inflated, and would be refused
+ * for good. So the bytes of a doubtful body that are refused for what they are count as gone, which the service retries.
+ */
+function isOfBody({ reason }: ReceiveResult): boolean {
+  return reason === "signature-mismatch" || reason === "secret-unproven" || reason === "body-too-large";
 }
 
 function openSource(source: MirrorSource): () => WebhookReceiver | undefined {

@@ -1,8 +1,8 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
 import type { ReceiveResult } from "../src/index.ts";
+import { createBodyChunks } from "./body-chunks.ts";
 import { createLinger } from "./linger.ts";
-import { joined } from "./node-stream.ts";
-import { gone, type Gone, type RawBody } from "./protocol.ts";
+import { gone, type Doubtful, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
 export interface WebRequest {
@@ -41,17 +41,15 @@ export async function readWebBody(
   }
 }
 
-async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  while (bytes <= bytesMax) {
+async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Array | Doubtful> {
+  const chunks = createBodyChunks(bytesMax);
+  while (!chunks.isOver()) {
     const { done, value } = await reader.read();
     if (done || value === undefined) break;
-    chunks.push(value);
-    bytes += value.byteLength;
+    chunks.add(value);
   }
   reader.releaseLock();
-  return joined(chunks);
+  return chunks.body();
 }
 
 /**

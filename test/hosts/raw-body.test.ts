@@ -289,6 +289,18 @@ function webRequest(): Request {
   return new Request("http://localhost/escrow", { method: "POST", headers, body });
 }
 
+/** Some runtimes and middleware make streams of text. */
+async function answerToText({ headers, body: bytes }: ReceiveRequest): Promise<number> {
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(Buffer.from(bytes as Uint8Array).toString());
+      controller.close();
+    },
+  });
+  const request = { method: "POST", headers: new Headers(Object.entries(headers)), body, bodyUsed: false };
+  return (await fetchWebhook(mirror)(request)).status;
+}
+
 describe("fetch", () => {
   it("answers 500 where the body was read, and the log says what to change", async () => {
     const read = webRequest();
@@ -302,6 +314,11 @@ describe("fetch", () => {
     const answered = fetchWebhook(mirror)(original.clone());
     await original.json();
     expect((await answered).status).toBe(200);
+  });
+
+  it("answers 500, not 401, where a stream of text lost bytes, and applies where it did not", async () => {
+    expect(await answerToText(fixtureDelivery("V5"))).toBe(500);
+    expect(await answerToText(fixtureDelivery("V2"))).toBe(200);
   });
 
   it("stores nothing where the body breaks off", async () => {
