@@ -2,7 +2,13 @@
  * What every host does with a webhook: wait for the mirror, take the bytes as sent, let the mirror decide, send its
  * answer. Hosts translate, they don't decide; the two answers made here are those that a mirror can't give itself.
  */
-import type { Mirror, ReceiveRequest, ReceiveResult } from "../src/index.ts";
+import {
+  EscrowMirrorError,
+  isEscrowMirrorError,
+  type Mirror,
+  type ReceiveRequest,
+  type ReceiveResult,
+} from "../src/index.ts";
 
 /** The part of a mirror that a host needs. */
 export type WebhookReceiver = Pick<Mirror, "receive" | "maxBodyBytes">;
@@ -80,7 +86,7 @@ function openSource(source: MirrorSource): () => WebhookReceiver | undefined {
     throw new TypeError("expected a mirror, or the promise of one that createMirror returns");
   let mirror: WebhookReceiver | undefined;
   const keep = (ready: WebhookReceiver): void => {
-    if (!isReceiver(ready)) throw new TypeError("its promise resolved to something else");
+    if (!isReceiver(ready)) throw new EscrowMirrorError("invalid-configuration", notAMirror);
     mirror = ready;
   };
   Promise.resolve(source).then(keep).catch(warnNotStarted);
@@ -91,13 +97,22 @@ function isReceiver(source: unknown): source is WebhookReceiver {
   return typeof (source as Partial<WebhookReceiver> | null | undefined)?.receive === "function";
 }
 
+const notAMirror = "its promise resolved to something else: pass what createMirror returns";
+
 /** The mirror that has the logger never came to be, and the host goes on: without a word nobody would know why it answers 503. */
 function warnNotStarted(error: unknown): void {
-  const message = error instanceof Error ? error.message : "its promise was rejected";
-  process.emitWarning(`The mirror did not start, so every webhook is answered 503: ${message}`, {
+  process.emitWarning(`The mirror did not start, so every webhook is answered 503: ${causeOf(error)}`, {
     type: "EscrowMirrorWarning",
     code: "ESCROW_MIRROR_NOT_STARTED",
   });
+}
+
+/** Of an error that is not ours only its kind: the host's own code made it, and its message may quote a secret. */
+function causeOf(error: unknown): string {
+  if (isEscrowMirrorError(error)) return error.message;
+  if (!(error instanceof Error)) return `a ${typeof error} was thrown`;
+  const { name, code } = error as NodeJS.ErrnoException;
+  return typeof code === "string" ? `${name} ${code}` : name;
 }
 
 /** In the shape of a mirror's own answers: retryable, so that the delivery comes again. */

@@ -7,7 +7,7 @@ import { fetchWebhook } from "../../adapters/fetch.ts";
 import { honoWebhook } from "../../adapters/hono.ts";
 import { nodeWebhook } from "../../adapters/node.ts";
 import type { MirrorSource, WebhookReceiver } from "../../adapters/protocol.ts";
-import type { ReceiveRequest } from "../../src/index.ts";
+import { createMirror, type ReceiveRequest } from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { delivery, fixtureDelivery, otherSecret, secret } from "../support/delivery.ts";
@@ -58,10 +58,26 @@ describe.each(hosts)("$name", (host) => {
 
   it("answers 503 when the mirror did not start, and warns of it once", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const send = await start(Promise.reject(new Error("no such folder")));
+    const wrong = createMirror({ store: sqlite(":memory:"), webhook: { secrets: "" } });
+    const send = await start(wrong);
     expectRetry(await send(order));
     expectRetry(await send(order));
-    expect(warn.mock.calls.map(([message]) => message)).toEqual([expect.stringContaining("no such folder")]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringContaining("answered 503: Signing secret"),
+    ]);
+    warn.mockRestore();
+  });
+
+  it.each([
+    [new Error(`no database at postgres://app:${secret}@db`), "Error"],
+    [Object.assign(new RangeError(secret), { code: "ENOENT" }), "RangeError ENOENT"],
+    [secret, "a string was thrown"],
+  ])("warns of another's error by its kind alone: its message may hold a secret", async (error, kind) => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    expectRetry(await (await start(rejected(error)))(order));
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      `The mirror did not start, so every webhook is answered 503: ${kind}`,
+    ]);
     warn.mockRestore();
   });
 
@@ -183,6 +199,10 @@ describe.each(hosts)("$name", (host) => {
     expect(Buffer.from((await stored?.body()) ?? []).equals(body)).toBe(true);
   });
 });
+
+async function rejected(error: unknown): Promise<never> {
+  throw error as Error;
+}
 
 function broken(receive: () => Promise<never>): WebhookReceiver {
   return { receive, maxBodyBytes: 100_000 };
