@@ -204,6 +204,39 @@ async function rejected(error: unknown): Promise<never> {
   throw error as Error;
 }
 
+const endless = (bytes: number) => {
+  const state = { isRead: true };
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (state.isRead) controller.enqueue(new Uint8Array(bytes));
+      else controller.close();
+    },
+  });
+  return { state, request: { method: "POST", headers: new Headers(), body, bodyUsed: false } };
+};
+
+describe("a stream in memory that has no end", () => {
+  it("is thrown away for three seconds at most, while timers run", async () => {
+    const handler = fetchWebhook(await openMirror({ webhook: { secrets: secret, maxBodyBytes: 100_000 } }));
+    let ticks = 0;
+    const ticking = setInterval(() => ticks++, 100);
+    const startedMs = performance.now();
+    const answered = await handler(endless(1000).request);
+    expectOutcome({ ...noAnswer, status: answered.status, text: await answered.text() }, 413, "rejected");
+    clearInterval(ticking);
+    expect(performance.now() - startedMs).toBeLessThan(4500);
+    expect(ticks).toBeGreaterThan(5);
+  });
+
+  it("keeps no timer from running where its pieces are empty", async () => {
+    const { state, request } = endless(0);
+    setTimeout(() => (state.isRead = false), 50);
+    expect((await fetchWebhook(await openMirror())(request)).status).toBe(401);
+  });
+});
+
+const noAnswer = { headers: {}, reused: false };
+
 function broken(receive: () => Promise<never>): WebhookReceiver {
   return { receive, maxBodyBytes: 100_000 };
 }
