@@ -1,6 +1,6 @@
 import { keptBody, type SentAs } from "./kept-body.ts";
-import { discard, readStream, type NodeRequest } from "./node-stream.ts";
-import { closes, createAnswer, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
+import { discard, headersFor, readStream, type NodeRequest } from "./node-stream.ts";
+import { closes, createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
 import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
 
 export type { MirrorSource };
@@ -37,7 +37,8 @@ export function honoWebhook(mirror: MirrorSource): HonoHandler {
     const headers = incoming?.rawHeaders ?? raw.headers;
     const readBody = (bytesMax: number) => readHonoBody(context, incoming, bytesMax);
     const result = await answer({ method: raw.method, headers, readBody, hint });
-    return toResponse(result, closes(result) ? discardHono(context, incoming) : undefined);
+    const unread = closes(result) ? discardHono(context, incoming) : undefined;
+    return toResponse(result === gone ? gone : { ...result, headers: headersFor(incoming, result) }, unread);
   };
 }
 

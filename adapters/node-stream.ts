@@ -11,6 +11,7 @@ export interface NodeRequest extends KeptBody {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly rawHeaders?: readonly string[] | undefined;
+  readonly httpVersionMajor?: number;
   readonly complete?: boolean;
   readonly readableDidRead?: boolean;
   readonly readableEncoding?: BufferEncoding | null;
@@ -27,7 +28,8 @@ export interface NodeResponse {
   readonly destroyed?: boolean;
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   write(chunk: string): unknown;
-  end(chunk?: string): unknown;
+  end(): unknown;
+  end(chunk: string): unknown;
   destroy(): unknown;
 }
 
@@ -101,13 +103,22 @@ export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8A
 /** Sends nothing where something else has answered already. */
 export async function sendNode(req: NodeRequest, res: NodeResponse, result: ReceiveResult): Promise<void> {
   if (res.headersSent || res.destroyed === true) return;
-  const { status, headers, body } = result;
-  res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+  const { status, body } = result;
+  res.writeHead(status, { ...headersFor(req, result), "content-length": Buffer.byteLength(body) });
   if (closes(result) && req.complete === false) {
     res.write(body);
     await discard(req);
     res.end();
   } else res.end(body);
+}
+
+/** On HTTP/2 each answer ends its own stream, and the header that ends a connection has no place. */
+export function headersFor(
+  req: NodeRequest | undefined,
+  { headers }: ReceiveResult,
+): ReceiveResult["headers"] {
+  if ((req?.httpVersionMajor ?? 1) < 2) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "connection"));
 }
 
 /** Throws away what still comes, until the sender has stopped or the linger is over. */

@@ -1,5 +1,9 @@
 import { EventEmitter, once } from "node:events";
+import { connect as connectHttp2, createServer as createHttp2Server, type Http2Server } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
 import Database from "better-sqlite3";
+import { Hono } from "hono";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expressWebhook } from "../../adapters/express.ts";
 import { fastifyWebhook } from "../../adapters/fastify.ts";
@@ -203,6 +207,33 @@ describe.each(hosts)("$name", (host) => {
 async function rejected(error: unknown): Promise<never> {
   throw error as Error;
 }
+
+const honoApp = (mirror: MirrorSource) => new Hono().all("/", honoWebhook(mirror));
+
+describe("HTTP/2", () => {
+  it.each([
+    ["node", (mirror: MirrorSource) => createHttp2Server((req, res) => nodeWebhook(mirror)(req, res))],
+    [
+      "hono",
+      (mirror: MirrorSource) =>
+        createAdaptorServer({ fetch: honoApp(mirror).fetch, createServer: createHttp2Server }) as Http2Server,
+    ],
+  ])("%s answers 413 without the header of a connection, of which Node would warn", async (_name, open) => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const server = open(await openMirror({ webhook: { secrets: secret, maxBodyBytes: 1000 } }));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const sent = session.request({ ":method": "POST", ":path": "/" });
+    sent.end(Buffer.alloc(100_000));
+    const [answered] = (await once(sent, "response")) as [Record<string, unknown>];
+    expect(answered[":status"]).toBe(413);
+    expect(JSON.parse(Buffer.concat(await sent.toArray()).toString())).toEqual({ outcome: "rejected" });
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    session.close();
+    server.close();
+  });
+});
 
 const endless = (bytes: number) => {
   const state = { isRead: true };

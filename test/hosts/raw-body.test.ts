@@ -367,9 +367,9 @@ describe("node", () => {
         writeHead: () => {},
         write: () => {},
         destroy: () => {},
-        end: resolve,
+        end: (chunk = "") => resolve(chunk),
       };
-      nodeWebhook(mirror)(req, res as Parameters<ReturnType<typeof nodeWebhook>>[1]);
+      nodeWebhook(mirror)(req, res);
     });
     expect(JSON.parse(answered)).toEqual({ outcome: "applied", webhookId: "wh-V1" });
   });
