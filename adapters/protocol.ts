@@ -2,13 +2,7 @@
  * What every host does with a webhook: wait for the mirror, take the bytes as sent, let the mirror decide, send its
  * answer. Hosts translate, they don't decide; the two answers made here are those that a mirror can't give itself.
  */
-import {
-  EscrowMirrorError,
-  isEscrowMirrorError,
-  type Mirror,
-  type ReceiveRequest,
-  type ReceiveResult,
-} from "../src/index.ts";
+import type { Mirror, ReceiveRequest, ReceiveResult } from "../src/index.ts";
 
 /** The part of a mirror that a host needs. */
 export type WebhookReceiver = Pick<Mirror, "receive" | "maxBodyBytes">;
@@ -86,10 +80,10 @@ function openSource(source: MirrorSource): () => WebhookReceiver | undefined {
     throw new TypeError("expected a mirror, or the promise of one that createMirror returns");
   let mirror: WebhookReceiver | undefined;
   const keep = (ready: WebhookReceiver): void => {
-    if (!isReceiver(ready)) throw new EscrowMirrorError("invalid-configuration", notAMirror);
-    mirror = ready;
+    if (isReceiver(ready)) mirror = ready;
+    else warnNotStarted(notAMirror);
   };
-  Promise.resolve(source).then(keep).catch(warnNotStarted);
+  Promise.resolve(source).then(keep, (error: unknown) => warnNotStarted(causeOf(error)));
   return () => mirror;
 }
 
@@ -100,8 +94,8 @@ function isReceiver(source: unknown): source is WebhookReceiver {
 const notAMirror = "its promise resolved to something else: pass what createMirror returns";
 
 /** The mirror that has the logger never came to be, and the host goes on: without a word nobody would know why it answers 503. */
-function warnNotStarted(error: unknown): void {
-  process.emitWarning(`The mirror did not start, so every webhook is answered 503: ${causeOf(error)}`, {
+function warnNotStarted(cause: string): void {
+  process.emitWarning(`The mirror did not start, so every webhook is answered 503: ${cause}`, {
     type: "EscrowMirrorWarning",
     code: "ESCROW_MIRROR_NOT_STARTED",
   });
@@ -109,9 +103,9 @@ function warnNotStarted(error: unknown): void {
 
 /** Of an error that is not ours only its kind: the host's own code made it, and its message may quote a secret. */
 function causeOf(error: unknown): string {
-  if (isEscrowMirrorError(error)) return error.message;
   if (!(error instanceof Error)) return `a ${typeof error} was thrown`;
   const { name, code } = error as NodeJS.ErrnoException;
+  if (name === "EscrowMirrorError") return error.message;
   return typeof code === "string" ? `${name} ${code}` : name;
 }
 

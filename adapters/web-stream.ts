@@ -76,12 +76,12 @@ export async function discardWeb({ body }: Pick<WebRequest, "body">): Promise<vo
 }
 
 /**
- * Where the sender is gone, the runtime wants a response all the same; nobody reads it.
+ * Where the body broke off, the runtime wants a response all the same: of a sender that is still there, who comes again.
  *
  * @param unread kept when what still comes of the request is thrown away, where the answer ends the connection
  */
 export function toResponse(result: ReceiveResult | Gone, unread?: Promise<void>): Response {
-  if (result === gone) return new Response(null, { status: 400 });
+  if (result === gone) return new Response(null, { status: 503, headers: { "retry-after": "5" } });
   const { status, body } = result;
   // Without a length, the answer to a HEAD would end the connection.
   const headers = { ...result.headers, "content-length": String(Buffer.byteLength(body)) };
