@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { it } from "vitest";
 import { chooseSeed, report, secondsSince } from "../simulation/report.ts";
 
-/** How many cases all laws take together: a tenth of the soak's 100,000, or `CASES`. */
-const casesTotal = Number(process.env["CASES"] ?? 10_000);
+/** How many cases all laws take together: a part of the soak's 100,000, or `CASES`. */
+const casesTotal = Number(process.env["CASES"] ?? 6_000);
 
 /** A case may take this long before the runner gives the law up: a bound, not a measure. */
 const caseMsMax = 200;

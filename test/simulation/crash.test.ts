@@ -13,7 +13,7 @@ import { buildChild, startReceiver, type Receiver } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
 import { chooseSeed, report, secondsSince } from "./report.ts";
 
-const kills = Number(process.env["KILLS"] ?? 30);
+const kills = Number(process.env["KILLS"] ?? 20);
 const inFlightMax = 24;
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-crash-"));
 let child: Awaited<ReturnType<typeof buildChild>>;
