@@ -5,7 +5,8 @@ import { isEscrowMirrorError } from "../shared/errors.ts";
 import { copyStore, type Compared, type CopyProgress } from "../store/copy.ts";
 import type { Store } from "../store/store.ts";
 import { counted } from "./counted.ts";
-import { openStore, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
+import { orExplain } from "./explain.ts";
+import { openStore, withStoreOptions, type StoreFlags } from "./stores.ts";
 
 interface Flags extends StoreFlags {
   readonly from: string;

@@ -6,11 +6,11 @@ import { postgresDialect, sqliteDialect } from "../store/dialect.ts";
 import { migrationSql } from "../store/migrate.ts";
 import { postgresPlace, sqlitePlace } from "../store/place-options.ts";
 import { payloadTables, periods } from "../store/postgres-payloads.ts";
+import { orExplain } from "./explain.ts";
 import {
   addressOf,
   kindOf,
   openStore,
-  orExplain,
   refusePostgresOnly,
   withStoreOptions,
   type StoreFlags,

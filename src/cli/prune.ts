@@ -1,7 +1,8 @@
 import process from "node:process";
 import { Command } from "commander";
 import { counted } from "./counted.ts";
-import { openPostgres, orExplain, withStoreOptions, type StoreFlags } from "./stores.ts";
+import { orExplain } from "./explain.ts";
+import { openPostgres, withStoreOptions, type StoreFlags } from "./stores.ts";
 
 interface Flags extends StoreFlags {
   readonly store?: string;

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 
 import { createSandbox, replayRecording, SandboxError } from "../sandbox.ts";
 import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
+import { orExplain } from "./explain.ts";
 import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
 
@@ -204,16 +205,6 @@ async function runReplay(file: string, flags: ReplayFlags): Promise<void> {
   const failed = replayed.filter(({ status }) => status === null || status < 200 || status > 299).length;
   process.stdout.write(`${replayed.length} sent, ${failed} not accepted.\n`);
   if (failed > 0) process.exitCode = 1;
-}
-
-/** Says what was wrong in one line: a stack trace helps nobody who mistyped a port. */
-async function orExplain(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
 }
 
 /** Without http:// a host's name is taken for a scheme. */

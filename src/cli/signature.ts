@@ -10,6 +10,7 @@ import {
 import { groupBy } from "../shared/group-by.ts";
 import { prepareSecrets } from "../signature/secret.ts";
 import { createVerifier, type SignedRequest } from "../signature/verify.ts";
+import { orExplain } from "./explain.ts";
 import { readInput } from "./input.ts";
 import { loadSecrets } from "./secrets.ts";
 
@@ -55,7 +56,7 @@ export function signatureCommand(): Command {
       .option("--secrets-file <file>", "secrets as NAME=value lines, ESCROW_WEBHOOK_SECRET among them")
       .option("--json", "print one JSON object")
       .addHelpText("after", help)
-      .action((flags: Flags) => orExplain(() => detect(flags))),
+      .action((flags: Flags) => orExplain(() => detect(flags), 2)),
   );
 }
 
@@ -174,13 +175,4 @@ function readSecret({ secretFile, secretsFile }: Flags): string {
       : readInput(secretFile, "--secret-file").toString("utf8");
   if (secret !== undefined && secret.trim() !== "") return secret;
   throw new Error("no secret: set ESCROW_WEBHOOK_SECRET, or pass --secret-file (- for standard input).");
-}
-
-function orExplain(run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : "unknown"}\n`);
-    process.exitCode = 2;
-  }
 }

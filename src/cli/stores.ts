@@ -1,6 +1,6 @@
-import process from "node:process";
 import type { Command } from "commander";
 import { systemClock } from "../shared/clock.ts";
+import { silentLogger } from "../shared/logger.ts";
 import { defaultPlaces as defaults } from "../store/place-options.ts";
 import type { Period } from "../store/postgres-payloads.ts";
 import { postgres, type PostgresStore } from "../store/postgres-store.ts";
@@ -64,8 +64,7 @@ export async function openPostgres(
 }
 
 async function opened<Opened extends Store>(store: Opened, migrate: "auto" | "check"): Promise<Opened> {
-  const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  await store.open({ migrate, logger: silent, clock: systemClock });
+  await store.open({ migrate, logger: silentLogger, clock: systemClock });
   return store;
 }
 
@@ -103,16 +102,4 @@ function storeAt(address: string, flags: StoreFlags): Store {
 
 function postgresAt(connectionString: string, { schema, prefix, partition }: StoreFlags): PostgresStore {
   return postgres({ connectionString, schema, prefix, partition });
-}
-
-function ignore(): void {}
-
-/** Says what was wrong in one line: a stack trace helps nobody who mistyped a name. */
-export async function orExplain(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
 }

@@ -29,7 +29,8 @@ export function fold(contractId: string, inputs: readonly FoldInput[], options: 
 }
 
 /** What hangs on a contract, by the name of its table. */
-export type Attachment = "milestones" | "refunds" | "payments" | "disputes";
+export const attachments = ["milestones", "refunds", "payments", "disputes"] as const;
+export type Attachment = (typeof attachments)[number];
 
 /** What of a state `advance` looks at for an input, beside the contract itself: the rest need not be read. */
 export function attachmentsRead(input: FoldInput): readonly Attachment[] {

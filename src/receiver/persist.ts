@@ -1,6 +1,6 @@
 /** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
 import { isDeepStrictEqual } from "node:util";
-import type { Attachment } from "../domain/fold.ts";
+import { attachments, type Attachment } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
@@ -71,8 +71,6 @@ function changedRows({ before, after }: ContractChange) {
     attachments.every((table) => before[table].size === after[table].size);
   return { contracts: isUntouched ? [] : [after.contract], milestones, refunds, payments, disputes };
 }
-
-const attachments = ["milestones", "refunds", "payments", "disputes"] as const;
 
 function changed<Row extends object>(
   before: ReadonlyMap<string, Row>,
