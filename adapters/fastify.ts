@@ -1,16 +1,16 @@
-import type { KeptBody } from "./kept-body.ts";
+import type { KeptBody } from "./lib/kept-body.ts";
 import {
   sendNode,
   toHostRequest,
   type ByteStream,
   type NodeRequest,
   type NodeResponse,
-} from "./node-stream.ts";
-import { createAnswer, gone, type MirrorSource } from "./protocol.ts";
+} from "./lib/node-stream.ts";
+import { createAnswer, gone, type MirrorSource } from "./lib/protocol.ts";
 
 export type { MirrorSource };
-export type { ByteStream, NodeRequest, NodeResponse } from "./node-stream.ts";
-export type { WebhookReceiver } from "./protocol.ts";
+export type { ByteStream, NodeRequest, NodeResponse } from "./lib/node-stream.ts";
+export type { WebhookReceiver } from "./lib/protocol.ts";
 
 export interface FastifyWebhookOptions {
   /** A mirror or the promise of one; until that is kept, and when it is broken, the answer is 503. */

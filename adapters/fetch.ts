@@ -1,9 +1,9 @@
-import { closes, createAnswer, type MirrorSource } from "./protocol.ts";
-import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
+import { closes, createAnswer, type MirrorSource } from "./lib/protocol.ts";
+import { discardWeb, readWebBody, toResponse, type WebRequest } from "./lib/web-stream.ts";
 
 export type { MirrorSource };
-export type { WebHeaders, WebRequest, WebStream } from "./web-stream.ts";
-export type { WebhookReceiver } from "./protocol.ts";
+export type { WebHeaders, WebRequest, WebStream } from "./lib/web-stream.ts";
+export type { WebhookReceiver } from "./lib/protocol.ts";
 
 /** Never rejects. */
 export type FetchHandler = (request: WebRequest) => Promise<Response>;

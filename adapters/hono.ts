@@ -1,11 +1,11 @@
-import { keptBody, type SentAs } from "./kept-body.ts";
-import { discard, headersFor, readStream, type NodeRequest } from "./node-stream.ts";
-import { closes, createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./protocol.ts";
-import { discardWeb, readWebBody, toResponse, type WebRequest } from "./web-stream.ts";
+import { keptBody, type SentAs } from "./lib/kept-body.ts";
+import { discard, headersFor, readStream, type NodeRequest } from "./lib/node-stream.ts";
+import { closes, createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./lib/protocol.ts";
+import { discardWeb, readWebBody, toResponse, type WebRequest } from "./lib/web-stream.ts";
 
 export type { MirrorSource };
-export type { WebHeaders, WebRequest, WebStream } from "./web-stream.ts";
-export type { WebhookReceiver } from "./protocol.ts";
+export type { WebHeaders, WebRequest, WebStream } from "./lib/web-stream.ts";
+export type { WebhookReceiver } from "./lib/protocol.ts";
 
 /** What is needed of Hono's context, spelled out so that every version's own type fits. */
 export interface HonoContext {

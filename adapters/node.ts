@@ -1,9 +1,9 @@
-import { createNodeHandler, type NodeHandler } from "./node-handler.ts";
-import type { MirrorSource } from "./protocol.ts";
+import { createNodeHandler, type NodeHandler } from "./lib/node-handler.ts";
+import type { MirrorSource } from "./lib/protocol.ts";
 
 export type { NodeHandler, MirrorSource };
-export type { NodeRequest, NodeResponse } from "./node-stream.ts";
-export type { WebhookReceiver } from "./protocol.ts";
+export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
+export type { WebhookReceiver } from "./lib/protocol.ts";
 
 /**
  * A handler for Node's own `http`, `https` and `http2` servers (the last with its compatibility API), and for cloud

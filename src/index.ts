@@ -20,7 +20,7 @@ export type { ToleranceOption } from "./signature/timestamp.ts";
 export { webhookPayloadSchema, type WebhookPayload } from "./events/wire.ts";
 export type { KnownEventType, EventMetadata } from "./events/event.ts";
 export type { Party } from "./events/snapshot.ts";
-export type { MirrorDatabase } from "./store/database.ts";
+export type { MirrorDatabase } from "./store/sql/database.ts";
 export type { Store } from "./store/store.ts";
 export type { Page, PageRequest } from "./queries/page.ts";
 export type { ContractFilter, ContractQueries } from "./queries/contracts.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
-import { copyStore, type Compared, type CopyProgress } from "../store/copy.ts";
+import { copyStore, type Compared, type CopyProgress } from "../copy/copy-store.ts";
 import type { Store } from "../store/store.ts";
 import { counted } from "./counted.ts";
 import { orExplain } from "./explain.ts";

@@ -2,10 +2,10 @@ import process from "node:process";
 import { Command, Option } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
-import { postgresDialect, sqliteDialect } from "../store/dialect.ts";
-import { migrationSql } from "../store/migrate.ts";
+import { postgresDialect, sqliteDialect } from "../store/sql/dialect.ts";
+import { migrationSql } from "../store/sql/migrate.ts";
 import { postgresPlace, sqlitePlace } from "../store/place-options.ts";
-import { payloadTables, periods } from "../store/postgres-payloads.ts";
+import { payloadTables, periods } from "../store/postgres/payloads.ts";
 import { orExplain } from "./explain.ts";
 import {
   addressOf,

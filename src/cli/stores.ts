@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { systemClock } from "../shared/clock.ts";
 import { silentLogger } from "../shared/logger.ts";
 import { defaultPlaces as defaults } from "../store/place-options.ts";
-import type { Period } from "../store/postgres-payloads.ts";
-import { postgres, type PostgresStore } from "../store/postgres-store.ts";
-import { sqlite } from "../store/sqlite-store.ts";
+import type { Period } from "../store/postgres/payloads.ts";
+import { postgres, type PostgresStore } from "../store/postgres/store.ts";
+import { sqlite } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import { loadSecrets } from "./secrets.ts";
 

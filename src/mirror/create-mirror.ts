@@ -26,7 +26,7 @@ import type { ReceiveRequest } from "../receiver/request.ts";
 import { openSecrets } from "../receiver/secrets.ts";
 import { createVerify } from "../receiver/verify.ts";
 import { createVerifier } from "../signature/verify.ts";
-import type { MirrorDatabase } from "../store/database.ts";
+import type { MirrorDatabase } from "../store/sql/database.ts";
 import { createHealth, type Health } from "./health.ts";
 import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
 

@@ -5,21 +5,13 @@
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
-import { isEscrowMirrorError } from "../shared/errors.ts";
-import { settle, type Result } from "../shared/result.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import {
-  inputsOf,
-  isDelivery,
-  webhookIdOf,
-  type Arrival,
-  type Commit,
-  type SnapshotArrival,
-} from "./arrival.ts";
+import { inputsOf, isDelivery, type Arrival, type Commit, type SnapshotArrival } from "./arrival.ts";
+import { createCommit, reasonOf } from "./commit.ts";
 import { dedupe } from "./dedupe.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
 import type { Notify, Step } from "./notify.ts";
-import { failed, respond, type Reason, type ReceiveResult, type Verdict } from "./outcome.ts";
+import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { parseDelivery, type ParseOptions } from "./parse.ts";
 import { persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
@@ -51,7 +43,10 @@ export interface Receiver {
 
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { store, verify, proof, notify, clock, parsing, folding } = parts;
-  const intake = createIntake<Arrival, Verdict>(commit, parts.intake);
+  const intake = createIntake<Arrival, Verdict>(
+    createCommit({ store, notify, commitIn, announce }),
+    parts.intake,
+  );
   const inFlight = new Set<Promise<ReceiveResult>>();
   let closed = false;
   let failuresInARow = 0;
@@ -86,35 +81,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return verdict ?? notify.refused("persist", failed(closed ? "closed" : "intake-full"));
   }
 
-  /** One transaction for all. When it fails for a reason of one arrival's own, each is tried for itself. */
-  async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    const done = await settle(() => store.transaction((tx) => commitIn(tx, batch)));
-    if (done.ok) return announce(done.value);
-    if (isOfOne(done.error) && batch.length > 1) return commitEach(batch);
-    return failAll(batch, done.error);
-  }
-
-  /** A savepoint for each arrival, so that one that can't be stored fails none of its neighbours. */
-  async function commitEach(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    const done = await settle(() =>
-      store.transaction(async (tx) => {
-        const commits: Result<Commit, unknown>[] = [];
-        for (const arrival of batch) commits.push(await tryOne(tx, arrival));
-        return commits;
-      }),
-    );
-    if (!done.ok) return failAll(batch, done.error);
-    return done.value.flatMap((one, index) =>
-      one.ok ? announce(one.value) : failAll(batch.slice(index, index + 1), one.error),
-    );
-  }
-
-  async function tryOne(tx: StoreTransaction, arrival: Arrival): Promise<Result<Commit, unknown>> {
-    const one = await settle(() => tx.savepoint(() => commitIn(tx, [arrival])));
-    if (!one.ok && !isOfOne(one.error)) throw one.error as Error;
-    return one;
-  }
-
   /** dedupe → transition → persist: what commits together. */
   async function commitIn(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Commit> {
     await proof.record(tx, batch.filter(isDelivery));
@@ -129,11 +95,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
     notify.committed(done);
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
-  }
-
-  function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {
-    notify.fault("persist", error);
-    return batch.map((arrival) => failed(reasonOf(error), webhookIdOf(arrival)));
   }
 
   return {
@@ -155,14 +116,4 @@ const snapshotBytes = 4096;
 
 function signedView({ headers, body }: Request) {
   return { body, headers: (name: string) => headers.get(name) ?? [] };
-}
-
-/** Whether the fault may be one arrival's own: the store's would meet all of them. */
-function isOfOne(error: unknown): boolean {
-  return reasonOf(error) === "internal-error";
-}
-
-function reasonOf(error: unknown): Reason {
-  if (isEscrowMirrorError(error, "store-unavailable")) return "store-unavailable";
-  return isEscrowMirrorError(error, "closed") ? "closed" : "internal-error";
 }

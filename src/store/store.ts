@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
-import type { MirrorDatabase } from "./database.ts";
+import type { MirrorDatabase } from "./sql/database.ts";
 import type { TableName, Tables } from "./tables.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** What a person would write who knows the rows already: prepared statements, and an index for each unique id. */
 import Database from "better-sqlite3";
-import { columnsOf, encodeValue } from "../../src/store/codec.ts";
-import { sqliteDialect } from "../../src/store/dialect.ts";
-import { initial } from "../../src/store/migrations/0001-initial.ts";
+import { columnsOf, encodeValue } from "../../src/store/sql/codec.ts";
+import { sqliteDialect } from "../../src/store/sql/dialect.ts";
+import { initial } from "../../src/store/sql/migrations/0001-initial.ts";
 import { tables } from "../../src/store/tables.ts";
 import type { RecordedWrite } from "./recording-store.ts";
 

@@ -1,9 +1,9 @@
 import { Pool } from "pg";
 import { createMirror, type Mirror } from "../../src/index.ts";
 import { postgres } from "../../src/postgres.ts";
-import { columnsOf, encodeRow, type Column, type SqlValue } from "../../src/store/codec.ts";
-import { toArray } from "../../src/store/postgres-array.ts";
-import { arrayTypeOf } from "../../src/store/postgres-columns.ts";
+import { columnsOf, encodeRow, type Column, type SqlValue } from "../../src/store/sql/codec.ts";
+import { toArray } from "../../src/store/postgres/array.ts";
+import { arrayTypeOf } from "../../src/store/postgres/columns.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
 import { createServerOfOurs } from "../support/postgres-server.ts";
 import { startScript } from "../support/process.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { copyCommand } from "../../src/cli/copy.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import { eventBody, signed } from "../support/delivery.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { runCommand } from "./run-command.ts";

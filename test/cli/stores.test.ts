@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { copyCommand } from "../../src/cli/copy.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
 import { pruneCommand } from "../../src/cli/prune.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import { eventBody, signed } from "../support/delivery.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { runCommand } from "./run-command.ts";

@@ -1,10 +1,10 @@
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
-import { postgresDialect, sqliteDialect } from "../../src/store/dialect.ts";
-import { initial } from "../../src/store/migrations/0001-initial.ts";
-import { migrationSql, schemaVersion } from "../../src/store/migrate.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { postgresDialect, sqliteDialect } from "../../src/store/sql/dialect.ts";
+import { initial } from "../../src/store/sql/migrations/0001-initial.ts";
+import { migrationSql, schemaVersion } from "../../src/store/sql/migrate.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery, secret, sha256 } from "../support/delivery.ts";
 import { openMirror, recordingLogger, temporaryFile } from "../support/mirror.ts";
 import { startChild } from "../support/process.ts";

@@ -12,7 +12,7 @@ import { fastifyWebhook } from "../../adapters/fastify.ts";
 import { fetchWebhook } from "../../adapters/fetch.ts";
 import { honoWebhook } from "../../adapters/hono.ts";
 import { nodeWebhook } from "../../adapters/node.ts";
-import type { MirrorSource } from "../../adapters/protocol.ts";
+import type { MirrorSource } from "../../adapters/lib/protocol.ts";
 
 export interface Host {
   readonly name: string;

@@ -12,8 +12,8 @@ const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const deliveryRow = { file: "src/receiver/delivery-row.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
-const idHashes = { file: "src/store/migrations/0001-initial.ts", tests: ["store/sqlite-ids"] };
-const slices = { file: "src/store/sqlite-ids.ts", tests: ["store/sqlite-ids"] };
+const idHashes = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/ids"] };
+const slices = { file: "src/store/sqlite/ids.ts", tests: ["store/sqlite/ids"] };
 const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [

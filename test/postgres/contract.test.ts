@@ -1,6 +1,6 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { describeStore } from "../contract/store-contract.ts";
-import { postgres } from "../../src/store/postgres-store.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { emptied, freshSchema, openPool, postgresUrl } from "../support/postgres.ts";
 
 const schemas = [freshSchema(), freshSchema(), freshSchema(), freshSchema()] as const;

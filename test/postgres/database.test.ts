@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { postgres } from "../../src/store/postgres-store.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror } from "../support/mirror.ts";
 import { freshSchema, targets } from "../support/postgres.ts";

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect, Migrator, type Migration } from "kysely";
 import { describe, expect, it } from "vitest";
-import { postgresDialect } from "../../src/store/dialect.ts";
-import { migrationSql, schemaVersion } from "../../src/store/migrate.ts";
-import { postgres } from "../../src/store/postgres-store.ts";
+import { postgresDialect } from "../../src/store/sql/dialect.ts";
+import { migrationSql, schemaVersion } from "../../src/store/sql/migrate.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror, recordingLogger } from "../support/mirror.ts";
 import { freshDatabase, freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { describe, expect, it } from "vitest";
-import { parsePostgresOptions } from "../../src/store/postgres-options.ts";
-import { postgres } from "../../src/store/postgres-store.ts";
+import { parsePostgresOptions } from "../../src/store/postgres/options.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { openPool, postgresUrl } from "../support/postgres.ts";
 
 const pool = openPool();

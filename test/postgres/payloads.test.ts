@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
-import { postgres, type PostgresStore } from "../../src/store/postgres-store.ts";
+import { postgres, type PostgresStore } from "../../src/store/postgres/store.ts";
 import { delivery, signed } from "../support/delivery.ts";
 import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
 import { freshSchema, openPool, postgresUrl, run, targets } from "../support/postgres.ts";

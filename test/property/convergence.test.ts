@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import {
   arrangement,
   rearrange,

@@ -5,7 +5,7 @@ import type { FoldInput } from "../../src/domain/input.ts";
 import { emptyState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
 import { signBody } from "../../src/signature/sign.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { folding, openReceiving, secret } from "./receiving.ts";
 import { mirroredRows, rowsOfStates, type Rows } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 /** Semantics §1.5: the mirror follows the service. What the service did is computed by the walk, not by our fold. */
 import { describe, expect } from "vitest";
 import { compareText } from "../../src/domain/order.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { History } from "../../src/testing/history.ts";
 import type { TrueDispute, TrueRefund } from "../../src/testing/life.ts";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { history, type History, type SentEvent } from "../../src/testing/history.ts";
 import { attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";

@@ -1,5 +1,5 @@
-import { postgres } from "../../src/store/postgres-store.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** The store at a place: `postgres://…#schema`, else an SQLite file. */

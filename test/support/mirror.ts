@@ -5,8 +5,8 @@ import { afterAll, afterEach } from "vitest";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import { silentLogger, type Logger, type LogFields } from "../../src/shared/logger.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
-import { sqlite } from "../../src/store/sqlite-store.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { noonMs, secret } from "./delivery.ts";
 

@@ -2,8 +2,8 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool, type PoolConfig } from "pg";
 import { afterAll, inject } from "vitest";
-import type { PostgresOptions, PostgresTarget } from "../../src/store/postgres-options.ts";
-import { postgres } from "../../src/store/postgres-store.ts";
+import type { PostgresOptions, PostgresTarget } from "../../src/store/postgres/options.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
-import { postgres } from "../../src/store/postgres-store.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { makeDeliveries, secret, type BenchDelivery } from "../bench/deliveries.ts";
 import { createServerOfOurs, type PostgresServer } from "../support/postgres-server.ts";
 

@@ -36,6 +36,13 @@ const folders = [
   ...new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0] ?? "")),
 ];
 
+/** The files of one of the store's folders that import from another of them. */
+function foreign(folder: string, others: string): string[] {
+  return files
+    .filter((file) => file.startsWith(`store/${folder}/`))
+    .filter((file) => new RegExp(`"\\.\\./(${others})/`).test(readFileSync(join(source, file), "utf8")));
+}
+
 describe("the map in src/README.md", () => {
   it("names every folder, and no other", () => {
     expect([...readMap().keys()].sort()).toEqual(folders.sort());
@@ -62,16 +69,29 @@ describe("what users import", () => {
 
   it("reaches the library from an adapter through its index alone", () => {
     const folder = new URL("../../adapters/", import.meta.url).pathname;
-    const imported = readdirSync(folder).flatMap((file) => [
-      ...readFileSync(join(folder, file), "utf8").matchAll(/"(\.\.\/[^"]+)"/g),
-    ]);
-    expect(new Set(imported.map(([, path]) => path))).toEqual(new Set(["../src/index.ts"]));
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    const imported = names
+      .filter((name) => name.endsWith(".ts"))
+      .flatMap((file) => [
+        ...readFileSync(join(folder, file), "utf8").matchAll(/"((?:\.\.\/)+src\/[^"]+)"/g),
+      ]);
+    expect(new Set(imported.map(([, path = ""]) => path.replace(/^(\.\.\/)+/, "")))).toEqual(
+      new Set(["src/index.ts"]),
+    );
+  });
+});
+
+describe("the stores", () => {
+  it("differ in dialect: neither imports the other, and what both share imports neither", () => {
+    expect(foreign("sqlite", "postgres")).toEqual([]);
+    expect(foreign("postgres", "sqlite")).toEqual([]);
+    expect(foreign("sql", "sqlite|postgres")).toEqual([]);
   });
 });
 
 describe("a migration", () => {
   it("imports nothing, so that later code can't change what it did", () => {
-    const migrations = files.filter((file) => file.startsWith("store/migrations/"));
+    const migrations = files.filter((file) => file.startsWith("store/sql/migrations/"));
     expect(migrations.length).toBeGreaterThan(0);
     for (const file of migrations) expect(readFileSync(join(source, file), "utf8")).not.toMatch(/^import /m);
   });

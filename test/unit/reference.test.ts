@@ -21,7 +21,7 @@ it("the reference has every reason for quarantine", () => {
   expect(missing(reasons)).toEqual([]);
 });
 
-it.each(["src/mirror/options.ts", "src/store/sqlite-store.ts", "src/store/postgres-options.ts"])(
+it.each(["src/mirror/options.ts", "src/store/sqlite/store.ts", "src/store/postgres/options.ts"])(
   "the reference has every option in %s",
   (path) => {
     const interfaces =

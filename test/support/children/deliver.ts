@@ -1,6 +1,6 @@
 /** Delivers many events at once into a mirror on a file, again and again until each is answered 200, and prints the statuses. */
 import { createMirror } from "../../../src/mirror/create-mirror.ts";
-import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { delivery, secret } from "../delivery.ts";
 
 const [path = "", name = "", count = "50", shared = ""] = process.argv.slice(2);

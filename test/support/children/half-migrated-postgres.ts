@@ -1,7 +1,7 @@
 /** Takes the migrations' lock, runs the first half of them, says so, and waits to be killed. */
 import { Client } from "pg";
-import { postgresDialect } from "../../../src/store/dialect.ts";
-import { migrationSql } from "../../../src/store/migrate.ts";
+import { postgresDialect } from "../../../src/store/sql/dialect.ts";
+import { migrationSql } from "../../../src/store/sql/migrate.ts";
 
 const [connectionString = "", schema = ""] = process.argv.slice(2);
 const client = new Client({ connectionString });

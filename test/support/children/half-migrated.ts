@@ -1,7 +1,7 @@
 /** Takes the write lock, runs the first half of the migrations, says so, and waits to be killed. */
 import Database from "better-sqlite3";
-import { sqliteDialect } from "../../../src/store/dialect.ts";
-import { migrationSql } from "../../../src/store/migrate.ts";
+import { sqliteDialect } from "../../../src/store/sql/dialect.ts";
+import { migrationSql } from "../../../src/store/sql/migrate.ts";
 
 const [file = "", prefix = "escrow_"] = process.argv.slice(2);
 const database = new Database(file);

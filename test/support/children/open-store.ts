@@ -1,6 +1,6 @@
 /** Opens a mirror on a file, says so, and closes it. */
 import { createMirror } from "../../../src/mirror/create-mirror.ts";
-import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { secret } from "../delivery.ts";
 
 const [path = ""] = process.argv.slice(2);

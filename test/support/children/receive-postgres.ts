@@ -1,7 +1,7 @@
 /** A receiving process on Postgres: takes the deliveries of a file in, each until it is answered 200, and prints what it was answered. */
 import { readFileSync } from "node:fs";
 import { createMirror } from "../../../src/mirror/create-mirror.ts";
-import { postgres } from "../../../src/store/postgres-store.ts";
+import { postgres } from "../../../src/store/postgres/store.ts";
 
 interface Sent {
   readonly headers: Record<string, string>;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { delivery } from "../../support/delivery.ts";
 import { openMirror } from "../../support/mirror.ts";
 import { freshSchema, openPool, postgresUrl } from "../../support/postgres.ts";
-import { postgres } from "../../../src/store/postgres-store.ts";
+import { postgres } from "../../../src/store/postgres/store.ts";
 
 it("health is not ok while the right to write deliveries is gone, and asking leaves no trace", async () => {
   const schema = freshSchema();

@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, it, vi } from "vitest";
 import { createMirror } from "../../../src/mirror/create-mirror.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
-import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { createMemoryStore } from "../../../src/testing/memory-store.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { at, delivery, secret, signed } from "../../support/delivery.ts";
 import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { FoldInput } from "../../../src/domain/input.ts";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { HeaderBag } from "../../../src/receiver/request.ts";
-import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
 import {
   at,
   delivery,

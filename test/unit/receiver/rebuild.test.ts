@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { RebuildProgress } from "../../../src/receiver/rebuild.ts";
-import { sqlite } from "../../../src/store/sqlite-store.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { delivery, fixtureDelivery, fixtureNames } from "../../support/delivery.ts";
 import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/testing/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   delivery,

@@ -1,0 +1,208 @@
+/**
+ * The large part of deliveries, raw bodies and headers, in a table of its own that is partitioned by the time of
+ * arrival: pruning drops whole partitions instead of deleting rows. What must be unique for ever, the ids and content
+ * keys that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
+ * hold the partition's key, and equal ids may come in different months.
+ */
+import { EscrowMirrorError, isEscrowMirrorError } from "../../shared/errors.ts";
+import { columnsOf } from "../sql/codec.ts";
+import { wholeView } from "../sql/database.ts";
+import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
+import type { Session } from "../sql/session.ts";
+
+/** How much time one partition holds. */
+export const periods = ["day", "month"] as const;
+
+export type Period = (typeof periods)[number];
+
+/** What is known of the database once it is open. */
+export interface PayloadLayout {
+  partitioned: boolean;
+}
+
+/** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */
+const periodsAhead = 3;
+
+/**
+ * Lays the tables out where that is asked for, and makes the partitions of the periods to come.
+ *
+ * @returns whether they are laid out so
+ */
+export async function layOutPayloads(
+  session: Session,
+  place: TablePlace,
+  { period, mayCreate, now }: { period: Period | undefined; mayCreate: boolean; now: Date },
+): Promise<boolean> {
+  const found = await periodOf(session, place);
+  if (found === undefined && period === undefined) return false;
+  if (found !== undefined && period !== undefined && found !== period)
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      `the payloads are partitioned by ${found} already, not by ${period}: leave \`partition\` as it was`,
+    );
+  if (found === undefined && !mayCreate)
+    throw new EscrowMirrorError(
+      "schema-version",
+      `the payloads are not partitioned yet: run escrow-mirror migrate --partition ${period}, or set migrate: "auto"`,
+    );
+  if (!mayCreate) return true;
+  if (found === undefined)
+    for (const sql of payloadTables(place, period as Period)) await session.run(sql, []);
+  await makePartitions(session, place, found ?? (period as Period), now);
+  return true;
+}
+
+/** The tables, for `migrate --sql` too. A view gives whole deliveries, wherever their payload is. */
+export function payloadTables(place: TablePlace, period: Period): string[] {
+  const at = sqlNamesIn(place);
+  const columns = columnsOf("deliveries").map(({ name }) =>
+    name === "headers" || name === "body"
+      ? `coalesce(d.${name}, (
+    select p.${name} from ${at("payloads")} as p
+    where p.received_at = d.received_at and p.content_key = d.content_key
+  )) as ${name}`
+      : `d.${name}`,
+  );
+  return [
+    `create table ${at("payloads")} (
+  received_at text collate "C" not null,
+  content_key bytea not null,
+  headers text collate "C",
+  body bytea,
+  primary key (received_at, content_key)
+) partition by range (received_at)`,
+    `comment on table ${at("payloads")} is '${period}'`,
+    `create table ${at("payloads_other")} partition of ${at("payloads")} default`,
+    `create view ${at(wholeView)} as select
+  ${columns.join(",\n  ")}
+from ${at("deliveries")} as d`,
+  ];
+}
+
+async function periodOf(session: Session, place: TablePlace): Promise<Period | undefined> {
+  const [row] = await session.all(
+    "select obj_description(to_regclass($1), 'pg_class') where to_regclass($1) is not null",
+    [sqlNamesIn(place)("payloads")],
+  );
+  if (row === undefined) return undefined;
+  return row[0] === "day" ? "day" : "month";
+}
+
+async function makePartitions(session: Session, place: TablePlace, period: Period, now: Date): Promise<void> {
+  const made = new Set((await partitionsOf(session, place)).map(({ from }) => from));
+  for (let ahead = 0; ahead < periodsAhead; ahead++) {
+    const from = startOf(period, now, ahead);
+    if (!made.has(from)) await makePartitionUnlessBusy(session, place, from, startOf(period, now, ahead + 1));
+  }
+}
+
+/**
+ * Where somebody reads the others for long, a dump perhaps, the partition is left for the next time: what comes until
+ * then is kept among the others.
+ */
+async function makePartitionUnlessBusy(
+  session: Session,
+  place: TablePlace,
+  from: string,
+  to: string,
+): Promise<void> {
+  await session.run("savepoint partition", []);
+  try {
+    await makePartition(session, place, from, to);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    await session.run("rollback to partition", []);
+  }
+}
+
+/**
+ * A period that began without one has its rows among the others: they move. The others are locked before, so that no
+ * row comes between the move and the attaching, which would then be refused.
+ */
+async function makePartition(session: Session, place: TablePlace, from: string, to: string): Promise<void> {
+  const parent = sqlNamesIn(place)("payloads");
+  const name = `${parent}_${from.replaceAll("-", "_")}`;
+  await limitLockWait(session);
+  await session.run(`lock table ${parent}_other in access exclusive mode`, []);
+  await session.run(`create table ${name} (like ${parent} including all)`, []);
+  await session.run(
+    `with moved as (
+       delete from ${parent}_other
+       where received_at >= '${from}' and received_at < '${to}'
+       returning *
+     )
+     insert into ${name} select * from moved`,
+    [],
+  );
+  await session.run(
+    `alter table ${parent} attach partition ${name} for values from ('${from}') to ('${to}')`,
+    [],
+  );
+}
+
+/**
+ * Who waits for a heavy lock makes all others wait behind it, those that receive too. Longer than `deadlock_timeout`, after
+ * which Postgres ends an autovacuum that is in the way; far shorter than what a delivery may wait.
+ */
+const lockWaitMs = 2000;
+
+export async function limitLockWait(session: Session): Promise<void> {
+  await session.run(`set local lock_timeout = ${lockWaitMs}`, []);
+}
+
+/** Whether a lock was not to be had in time. */
+export function isBusy(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return isEscrowMirrorError(error, "store-unavailable") && cause?.code === "55P03";
+}
+
+/** `2026-11` or `2026-11-28`: what a time of that period begins with, so that text that sorts bytewise is the bound. */
+function startOf(period: Period, now: Date, ahead: number): string {
+  const isDay = period === "day";
+  const start = Date.UTC(
+    now.getUTCFullYear(),
+    now.getUTCMonth() + (isDay ? 0 : ahead),
+    isDay ? now.getUTCDate() + ahead : 1,
+  );
+  return new Date(start).toISOString().slice(0, isDay ? 10 : 7);
+}
+
+/** A table that is, or was, a partition. */
+export interface PayloadTable {
+  /** Without the schema, as it was named when it was a partition. */
+  readonly name: string;
+  /** As it stands in SQL now: quoted, with the schema. */
+  readonly sql: string;
+}
+
+interface Partition extends PayloadTable {
+  readonly oid: number;
+  readonly from: string;
+  readonly to: string;
+  /** In the schema of the other tables. What somebody attached from elsewhere is theirs to drop. */
+  readonly isOurs: boolean;
+}
+
+export async function partitionsOf(session: Session, place: TablePlace): Promise<Partition[]> {
+  const rows = await session.all(
+    `select
+       c.relname::text,
+       quote_ident(n.nspname) || '.' || quote_ident(c.relname),
+       c.oid::bigint,
+       (n.nspname = $2)::int,
+       pg_get_expr(c.relpartbound, c.oid)::text
+     from pg_catalog.pg_inherits as i
+     join pg_catalog.pg_class as c on c.oid = i.inhrelid
+     join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+     where i.inhparent = to_regclass($1)
+     order by 1`,
+    [sqlNamesIn(place)("payloads"), place.schema],
+  );
+  return rows.flatMap(([name, sql, oid, isOurs, bounds]) => {
+    const [, from, to] = /FROM \('([^']*)'\) TO \('([^']*)'\)/.exec(String(bounds)) ?? [];
+    if (from === undefined || to === undefined) return [];
+    return [
+      { name: String(name), sql: String(sql), oid: Number(oid), isOurs: Number(isOurs) === 1, from, to },
+    ];
+  });
+}

@@ -1,0 +1,167 @@
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import { systemClock, type Clock } from "../../shared/clock.ts";
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import { prefixPlugin, wholeDeliveries, type MirrorDatabase } from "../sql/database.ts";
+import { postgresDialect, sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
+import { createKyselyStore } from "../sql/kysely-store.ts";
+import { createLazyStore } from "../lazy-store.ts";
+import { createArrayBatches } from "./batches.ts";
+import { createPostgresEngine } from "./engine.ts";
+import { lendOfKysely, lendOfPool, readingDialect } from "./kysely.ts";
+import {
+  describeTarget,
+  parsePostgresOptions,
+  type PostgresOptions,
+  type PostgresSettings,
+  type PostgresTarget,
+} from "./options.ts";
+import { probe } from "./probe.ts";
+import { prunePayloads, type PrunedPayloads } from "./prune.ts";
+import { layOutPayloads, type PayloadLayout, type Period } from "./payloads.ts";
+import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./pool.ts";
+import { createArrayStatements } from "./statements.ts";
+import type { Session } from "../sql/session.ts";
+import { createStatements, type AnyDatabase } from "../sql/statements.ts";
+import type { Store } from "../store.ts";
+
+/** The mirror in Postgres, and what only Postgres has. */
+export interface PostgresStore extends Store {
+  /**
+   * Takes raw bodies and headers away that came before `before`: partitions that hold nothing newer are dropped, what is in
+   * none is emptied row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
+   * Deliveries that are quarantined, or owed to a handler, keep theirs.
+   */
+  prunePayloads(before: Date): Promise<PrunedPayloads>;
+}
+
+/**
+ * The mirror in Postgres: for any number of processes on any number of machines. Nothing is kept on a connection beyond
+ * its transaction, so that a pooler such as PgBouncer in transaction mode may be in between.
+ *
+ * ```ts
+ * postgres({ connectionString: process.env.DATABASE_URL! })
+ * postgres({ pool, schema: "public", prefix: "escrow_" })
+ * ```
+ *
+ * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
+ */
+export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
+  const settings = parsePostgresOptions(target);
+  const { schema, prefix, deadlineMs, partition } = settings;
+  const description = describeTarget(settings);
+  const { store, opened } = createLazyStore(description, async () => {
+    const { connections, db } = await connect(settings);
+    return buildStore({ place: { schema, prefix }, description, deadlineMs, partition, connections, db });
+  });
+  return Object.assign(store, {
+    prunePayloads: async (before: Date) => opened().prunePayloads(before),
+  });
+}
+
+interface StoreParts {
+  readonly place: TablePlace;
+  readonly description: string;
+  readonly deadlineMs: number;
+  readonly partition: Period | undefined;
+  readonly connections: Connections;
+  readonly db: Kysely<MirrorDatabase>;
+}
+
+function buildStore(parts: StoreParts): PostgresStore {
+  const { place, description, deadlineMs, partition, connections, db } = parts;
+  const layout: PayloadLayout = { partitioned: false };
+  const whole = wholeDeliveries(place, () => layout.partitioned);
+  const kysely = new Kysely<AnyDatabase>({ dialect: compiling, plugins: [whole] });
+  const arrayStatements = createArrayStatements(kysely, place, layout);
+  const engine = createPostgresEngine({
+    description,
+    connections,
+    deadlineMs,
+    migrationLock: `escrow-mirror ${sqlNamesIn(place)("")}`,
+  });
+  const store = createKyselyStore({
+    engine,
+    dialect: postgresDialect,
+    place,
+    statements: createStatements(kysely, place),
+    db: db.withPlugin(prefixPlugin(place)).withPlugin(whole),
+    batches: (session) => createArrayBatches(session, arrayStatements),
+  });
+  let clock: Clock = systemClock;
+  const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {
+    const work = (session: Session) => layOutPayloads(session, place, { period: partition, mayCreate, now });
+    // Who may not create only looks, and waits for nobody.
+    return mayCreate ? engine.migration(work) : engine.read(work);
+  };
+  return {
+    ...store,
+    open: async (options) => {
+      clock = options.clock;
+      await engine.read((session) => probe(session, description));
+      await store.open(options);
+      layout.partitioned = await layOut(options.migrate === "auto", new Date(options.clock.now()));
+    },
+    prunePayloads: (before) =>
+      prunePayloads({ engine, place, layout, before: before.toISOString(), now: new Date(clock.now()) }),
+  };
+}
+
+/** Only compiles: what is compiled runs on connections of the engine's. */
+const compiling = {
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db: Kysely<AnyDatabase>) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
+
+interface Connected {
+  readonly connections: Connections;
+  readonly db: Kysely<MirrorDatabase>;
+}
+
+async function connect(settings: PostgresSettings): Promise<Connected> {
+  const { kysely, deadlineMs } = settings;
+  if (kysely !== undefined)
+    return {
+      connections: connectionsOfKysely(kysely, deadlineMs, (sql, values) => CompiledQuery.raw(sql, values)),
+      db: new Kysely({ dialect: readingDialect(() => lendOfKysely(kysely)) }),
+    };
+  const pool = settings.pool ?? (await openPool(settings));
+  return {
+    connections: connectionsOfPool(pool, deadlineMs, settings.pool === undefined),
+    db: new Kysely({ dialect: readingDialect(() => lendOfPool(pool)) }),
+  };
+}
+
+async function openPool({
+  connectionString,
+  connectionsMax = 10,
+  deadlineMs,
+}: PostgresSettings): Promise<PgPool> {
+  const { Pool } = await loadDriver();
+  return new Pool({
+    connectionString,
+    max: connectionsMax,
+    connectionTimeoutMillis: deadlineMs,
+    keepAlive: true,
+    // Statements that don't hang on one another's rows go out together. An older pg takes no notice.
+    pipeline: true,
+    application_name: "escrow-mirror",
+  });
+}
+
+async function loadDriver() {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    const message = "postgres() needs the package pg, which can't be loaded: npm install pg";
+    throw new EscrowMirrorError("missing-peer", message, { cause });
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  OperationNodeTransformer,
+  SchemableIdentifierNode,
+  type Generated,
+  type KyselyPlugin,
+  type SelectQueryNode,
+} from "kysely";
+import type { TablePlace } from "./dialect.ts";
+import { tables, type TableName, type Tables } from "../tables.ts";
+
+/**
+ * The tables as `mirror.db` sees them: `mirror.db.selectFrom("contracts").select("status")`. Columns are the
+ * fields in snake case (`from` and `to` of a transition are `from_status` and `to_status`); amounts are halalas; booleans
+ * are 0 or 1; JSON is text. Names are without the store's prefix: it is put before them.
+ */
+export type MirrorDatabase = { [Name in TableName]: SqlRow<Tables[Name]> };
+
+type SqlRow<Row> = { [Field in keyof Row & string as ColumnName<Field>]: SqlType<Field, Row[Field]> };
+
+type ColumnName<Field extends string> = Field extends "from" | "to" ? `${Field}_status` : SnakeCase<Field>;
+
+type SnakeCase<Text extends string> = Text extends `${infer Head}${infer Tail}`
+  ? `${Head extends Uppercase<Head> ? (Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`) : Head}${SnakeCase<Tail>}`
+  : "";
+
+type SqlType<Field, Value> = Field extends "seq"
+  ? Generated<number>
+  : Field extends "digest" | "contentKey"
+    ? Uint8Array
+    : Value extends string | number | Uint8Array | null
+      ? Value
+      : Value extends boolean
+        ? number
+        : string | Extract<Value, null>;
+
+/** Puts the store's schema and prefix before the names of our tables, wherever a query mentions one, and touches no other. */
+export function prefixPlugin(place: TablePlace): KyselyPlugin {
+  return renaming(new PrefixTransformer(place));
+}
+
+/** Reads deliveries from the view while `isApart`; what is written goes to the table. Names are whole ones, prefix and all. */
+export function wholeDeliveries(place: TablePlace, isApart: () => boolean): KyselyPlugin {
+  return renaming(new WholeDeliveries(place), isApart);
+}
+
+/** The view that gives whole deliveries where Postgres keeps their payloads apart (`postgres/payloads.ts`). */
+export const wholeView = "deliveries_whole";
+
+/** A plugin that changes what queries name, and no result. */
+function renaming(transformer: OperationNodeTransformer, isOn = (): boolean => true): KyselyPlugin {
+  return {
+    transformQuery: ({ node, queryId }) => (isOn() ? transformer.transformNode(node, queryId) : node),
+    transformResult: async ({ result }) => result,
+  };
+}
+
+class PrefixTransformer extends OperationNodeTransformer {
+  readonly #place: TablePlace;
+
+  constructor(place: TablePlace) {
+    super();
+    this.#place = place;
+  }
+
+  protected override transformSchemableIdentifier(
+    node: SchemableIdentifierNode,
+    ...rest: never[]
+  ): SchemableIdentifierNode {
+    const { name } = node.identifier;
+    if (node.schema !== undefined || !(name in tables))
+      return super.transformSchemableIdentifier(node, ...rest);
+    return toNode(this.#place, name);
+  }
+}
+
+class WholeDeliveries extends OperationNodeTransformer {
+  readonly #place: TablePlace;
+  #selects = 0;
+
+  constructor(place: TablePlace) {
+    super();
+    this.#place = place;
+  }
+
+  protected override transformSelectQuery(node: SelectQueryNode, ...rest: never[]): SelectQueryNode {
+    this.#selects++;
+    try {
+      return super.transformSelectQuery(node, ...rest);
+    } finally {
+      this.#selects--;
+    }
+  }
+
+  protected override transformSchemableIdentifier(
+    node: SchemableIdentifierNode,
+    ...rest: never[]
+  ): SchemableIdentifierNode {
+    const { schema, prefix } = this.#place;
+    const isOurs = node.identifier.name === `${prefix}deliveries` && (node.schema?.name ?? null) === schema;
+    if (this.#selects === 0 || !isOurs) return super.transformSchemableIdentifier(node, ...rest);
+    return toNode(this.#place, wholeView);
+  }
+}
+
+function toNode({ schema, prefix }: TablePlace, name: string): SchemableIdentifierNode {
+  const table = prefix + name;
+  return schema === null
+    ? SchemableIdentifierNode.create(table)
+    : SchemableIdentifierNode.createWithSchema(schema, table);
+}

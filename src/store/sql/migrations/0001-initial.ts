@@ -1,0 +1,260 @@
+/**
+ * The first tables. A migration is frozen once released: it imports nothing, so that later changes of the code can't
+ * change what it did. Until then whoever changes it gives it another name.
+ *
+ * Rows of one contract carry its id first in every key, so that a database that spreads tables over machines can
+ * spread them by contract. Text compares bytewise.
+ */
+export const initial = {
+  version: 1,
+  name: "0001-initial-references-of-any-length",
+  /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
+  statements: (types: Types, schema: string, prefix: string): string[] => {
+    const { serial, text, integer, boolean, json, bytes, idsUniqueBy, longTextIndex } = types;
+    const unique = idsUniqueBy === "index" ? " unique" : "";
+    const table = (name: string, lines: string[]): string =>
+      `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
+    const index = (name: string, on: string, rest = ""): string =>
+      `create index ${prefix}${name} on ${schema}${prefix}${on}${rest}`;
+    return [
+      table("deliveries", [
+        `seq ${serial}`,
+        `id ${text} not null${unique}`,
+        `webhook_id ${text} not null`,
+        `payload_id ${text}${unique}`,
+        `digest ${bytes} not null`,
+        `content_key ${bytes} not null unique`,
+        `event ${text}`,
+        `contract_id ${text}`,
+        `milestone_id ${text}`,
+        `occurred_at ${text}`,
+        `outcome ${text} not null`,
+        `reason ${text}`,
+        `attempts ${integer} not null`,
+        `received_at ${text} not null`,
+        `last_received_at ${text} not null`,
+        `secret_id ${text} not null`,
+        `contradicts ${text}`,
+        `facts ${json}`,
+        `headers ${json}`,
+        `body ${bytes}`,
+      ]),
+      index("deliveries_by_contract", "deliveries (contract_id)"),
+      index("deliveries_by_outcome", "deliveries (outcome)"),
+      ...(idsUniqueBy === "triggers" ? idHashes(prefix) : []),
+
+      table("snapshots", [
+        `seq ${serial}`,
+        `contract_id ${text} not null`,
+        `digest ${bytes} not null`,
+        `received_at ${text} not null`,
+        `facts ${json} not null`,
+        `unique (contract_id, digest)`,
+      ]),
+
+      table("contracts", [
+        `contract_id ${text} not null primary key`,
+        `status ${text}`,
+        `status_since ${text}`,
+        `status_key ${text} not null`,
+        `status_derived ${boolean} not null`,
+        `previous_status ${text}`,
+        `reference ${text}`,
+        `title ${text}`,
+        `description ${text}`,
+        `notes ${text}`,
+        `business_name ${text}`,
+        `service_type ${text}`,
+        `amount_minor ${integer}`,
+        `currency ${text} not null`,
+        `metadata1 ${text}`,
+        `metadata2 ${text}`,
+        `metadata3 ${text}`,
+        `metadata4 ${text}`,
+        `buyer ${json}`,
+        `seller ${json}`,
+        `created_at ${text}`,
+        `updated_at ${text}`,
+        `synced_at ${text}`,
+        `last_key ${text} not null`,
+        `transition_count ${integer} not null`,
+        `anomaly_count ${integer} not null`,
+        `changed_at ${text} not null`,
+      ]),
+      index("contracts_by_status", "contracts (status)"),
+      index(
+        "contracts_by_reference",
+        `contracts ${longTextIndex}(reference)`,
+        " where reference is not null",
+      ),
+      index("contracts_by_change", "contracts (changed_at)"),
+
+      table("milestones", [
+        `contract_id ${text} not null`,
+        `milestone_id ${text} not null`,
+        `name ${text}`,
+        `description ${text}`,
+        `status ${text}`,
+        `status_since ${text}`,
+        `status_key ${text} not null`,
+        `previous_status ${text}`,
+        `amount_minor ${integer}`,
+        `due_date ${text}`,
+        `primary key (contract_id, milestone_id)`,
+      ]),
+
+      table("refunds", [
+        `contract_id ${text} not null`,
+        `refund_id ${text} not null`,
+        `milestone_id ${text}`,
+        `scope ${text} not null`,
+        `kind ${text} not null`,
+        `state ${text} not null`,
+        `inferred ${boolean} not null`,
+        `amount_minor ${integer}`,
+        `currency ${text} not null`,
+        `requested_at ${text}`,
+        `initiated_at ${text}`,
+        `succeeded_at ${text}`,
+        `primary key (contract_id, refund_id)`,
+      ]),
+      index("refunds_by_id", "refunds (refund_id)"),
+      index("refunds_by_state", "refunds (state)"),
+
+      table("payments", [
+        `contract_id ${text} not null`,
+        `payment_key ${text} not null`,
+        `payment_id ${text} not null`,
+        `milestone_id ${text}`,
+        `transaction_id ${text}`,
+        `invoice_id ${text}`,
+        `amount_minor ${integer}`,
+        `currency ${text} not null`,
+        `completed_at ${text}`,
+        `changed_at ${text} not null`,
+        `primary key (contract_id, payment_key)`,
+      ]),
+
+      table("disputes", [
+        `contract_id ${text} not null`,
+        `dispute_key ${text} not null`,
+        `dispute_id ${text}`,
+        `milestone_id ${text}`,
+        `raised_at ${text}`,
+        `changed_at ${text} not null`,
+        `primary key (contract_id, dispute_key)`,
+      ]),
+
+      table("transitions", [
+        `contract_id ${text} not null`,
+        `position ${integer} not null`,
+        `entity ${text} not null`,
+        `milestone_id ${text}`,
+        `from_status ${text}`,
+        `to_status ${text} not null`,
+        `event ${text} not null`,
+        `webhook_id ${text}`,
+        `occurred_at ${text}`,
+        `moved ${boolean} not null`,
+        `derived ${boolean} not null`,
+        `source ${text} not null`,
+        `anomaly ${text}`,
+        `primary key (contract_id, position)`,
+      ]),
+
+      table("anomalies", [
+        `seq ${serial}`,
+        `contract_id ${text}`,
+        `position ${integer}`,
+        `kind ${text} not null`,
+        `milestone_id ${text}`,
+        `webhook_id ${text}`,
+        `detail ${text} not null`,
+        `occurred_at ${text}`,
+        `changed_at ${text} not null`,
+        `unique (contract_id, position)`,
+      ]),
+      index("anomalies_by_kind", "anomalies (kind)"),
+
+      table("secrets", [
+        `fingerprint ${text} not null primary key`,
+        `secret_id ${text} not null`,
+        `state ${text} not null`,
+        `changed_at ${text} not null`,
+      ]),
+
+      table("subscriptions", [
+        `name ${text} not null primary key`,
+        `kind ${text} not null`,
+        `filter ${json} not null`,
+        `created_at ${text} not null`,
+      ]),
+
+      table("jobs", [
+        `seq ${serial}`,
+        `handler ${text} not null`,
+        `contract_id ${text} not null`,
+        `job_key ${text} not null`,
+        `webhook_id ${text}`,
+        `payload ${json} not null`,
+        `state ${text} not null`,
+        `attempts ${integer} not null`,
+        `next_attempt_at ${text} not null`,
+        `lease ${text}`,
+        `lease_until ${text}`,
+        `last_error ${text}`,
+        `created_at ${text} not null`,
+        `unique (handler, contract_id, job_key)`,
+      ]),
+      index("jobs_by_state", "jobs (state, next_attempt_at)"),
+    ];
+  },
+};
+
+/**
+ * The tables, the view and the triggers of `store/sqlite/ids.ts`. A delivery that is removed, or gets another id, leaves its
+ * hash behind, which is harmless: ids are compared in the rows themselves. A hash may be entered again, for both ids of a
+ * delivery may be one, and SQLite gives the `seq` of a removed row to another.
+ */
+function idHashes(prefix: string): string[] {
+  const deliveries = `${prefix}deliveries`;
+  const hashes = `${prefix}delivery_id_hashes`;
+  const levels = ["small", "middle", "large"].map((level) => `${hashes}_${level}`);
+  const columns = "(hash integer not null, seq integer not null, primary key (hash, seq)) without rowid";
+  const trigger = (name: string, when: string, body: string): string =>
+    `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
+  const isTaken = (column: string, by = ""): string =>
+    `exists (select 1 from ${hashes} as known where known.hash = escrow_id_hash(new.${column}) and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by})`;
+  const byOther = " and known.seq <> new.seq";
+  const enter = (column: string): string =>
+    `insert or ignore into ${hashes}_small select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
+  const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;
+  return [
+    ...levels.map((level) => `create table ${level} ${columns}`),
+    `create view ${hashes} as ${levels.map((level) => `select hash, seq from ${level}`).join(" union all ")}`,
+    // As our inserts' own `on conflict do nothing` would have it: a trigger can't see what an insert says.
+    trigger(
+      "insert_unique",
+      `before insert on ${deliveries} when ${isTaken("id")} or ${isTaken("payload_id")}`,
+      "select raise(ignore)",
+    ),
+    trigger("insert_hash", `after insert on ${deliveries}`, enterBoth),
+    trigger(
+      "update_unique",
+      `before update of id, payload_id on ${deliveries} when ${isTaken("id", byOther)} or ${isTaken("payload_id", byOther)}`,
+      `select raise(abort, 'UNIQUE constraint failed: ${deliveries}.id or ${deliveries}.payload_id')`,
+    ),
+    trigger("update_hash", `after update of id, payload_id on ${deliveries}`, enterBoth),
+  ];
+}
+
+interface Types {
+  readonly serial: string;
+  readonly text: string;
+  readonly integer: string;
+  readonly boolean: string;
+  readonly json: string;
+  readonly bytes: string;
+  readonly idsUniqueBy: "index" | "triggers";
+  readonly longTextIndex: "" | "using hash ";
+}

@@ -1,0 +1,222 @@
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
+import { columnOf, columnsOf, encodeValue, type Column, type SqlValue } from "./codec.ts";
+import type { Condition, Query } from "../store.ts";
+import { namesIn, type TablePlace } from "./dialect.ts";
+import { tables, type TableName, type Tables } from "../tables.ts";
+
+/** SQL text with the values of one run, or the columns whose values each run gives. */
+export interface BoundStatement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+export interface RowStatement {
+  readonly sql: string;
+  /** What to bind, in order. */
+  readonly columns: readonly Column[];
+}
+
+/** Any tables: the statements are made from the table shapes, not from types. */
+export type AnyDatabase = Record<string, Record<string, unknown>>;
+
+/** How statements are bound to indexes, where a database would not always find the right one by itself. */
+export interface Indexing {
+  /** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
+  condition(table: TableName, field: string, value: unknown): Expression<SqlBool> | undefined;
+  /** What a statement that asks for values of this field says after the table's name. */
+  hint(table: TableName, field: string): string;
+}
+
+const unbound: Indexing = { condition: () => undefined, hint: () => "" };
+
+/**
+ * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
+ * statement, at the driver's own speed.
+ */
+export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace, indexing = unbound) {
+  const kept = keepOnce();
+  const named = namesIn(place);
+  const toEqual = (table: TableName, field: string, value: unknown): Where => {
+    const also = indexing.condition(table, field, value);
+    const { name } = columnOf(table, field);
+    return (eb) => (also === undefined ? eb(name, "=", value) : eb.and([eb(name, "=", value), also]));
+  };
+  const where = <Row>(table: TableName, condition: Condition<Row>): Where =>
+    toWhere(table, condition, toEqual);
+  const hintOf = <Row>(table: TableName, conditions: readonly Condition<Row>[] = []): string => {
+    const hints = conditions.filter(asksForValues).map(({ field }) => indexing.hint(table, field));
+    return hints.find((hint) => hint !== "") ?? "";
+  };
+
+  return {
+    insert: (table: TableName): RowStatement =>
+      kept(`insert ${table}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .insertInto(named(table))
+            .values(markers(table))
+            .onConflict((conflict) => conflict.doNothing()),
+        ),
+      ),
+
+    upsert: (table: TableName): RowStatement =>
+      kept(`upsert ${table}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .insertInto(named(table))
+            .values(markers(table))
+            .onConflict((conflict) =>
+              conflict
+                .columns(keyNames(table))
+                .doUpdateSet((eb) =>
+                  Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
+                ),
+            ),
+        ),
+      ),
+
+    update: (table: TableName, field: string, set: readonly string[]): RowStatement =>
+      kept(`update ${table} ${field} ${set.join()}`, () =>
+        rowStatement(
+          table,
+          kysely
+            .updateTable(named(table))
+            .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
+            .where(toEqual(table, field, field)),
+        ),
+      ),
+
+    lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
+      kept(`lookup ${table} ${field} ${without.join()}`, () => {
+        const rows = kysely.selectFrom(named(table)).select(names(table, without));
+        const { sql, columns } = rowStatement(table, rows.where(toEqual(table, field, field)));
+        return { sql: hinted(sql, indexing.hint(table, field)), columns };
+      }),
+
+    find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
+      let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
+      for (const condition of query.where ?? []) builder = builder.where(where(table, condition));
+      for (const field of query.orderBy ?? [])
+        builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
+      return bound(
+        query.limit === undefined ? builder : builder.limit(query.limit),
+        hintOf(table, query.where),
+      );
+    },
+
+    countBy: <Name extends TableName>(
+      table: Name,
+      field: string,
+      conditions: readonly Condition<Tables[Name]>[],
+    ): BoundStatement => {
+      const { name } = columnOf(table, field);
+      let builder = kysely.selectFrom(named(table));
+      for (const condition of conditions) builder = builder.where(where(table, condition));
+      const counted = builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name);
+      return bound(counted, hintOf(table, conditions));
+    },
+
+    remove: <Name extends TableName>(
+      table: Name,
+      conditions: readonly Condition<Tables[Name]>[],
+    ): BoundStatement => {
+      let builder = kysely.deleteFrom(named(table));
+      for (const condition of conditions) builder = builder.where(where(table, condition));
+      return bound(builder, hintOf(table, conditions));
+    },
+  };
+}
+
+/** Makes each statement once. */
+export function keepOnce(): (key: string, make: () => RowStatement) => RowStatement {
+  const made = new Map<string, RowStatement>();
+  return (key, make) => {
+    const known = made.get(key) ?? make();
+    made.set(key, known);
+    return known;
+  };
+}
+
+export type Statements = ReturnType<typeof createStatements>;
+
+export interface Compilable {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+}
+
+/** A statement whose parameters were given as field names: they say what to bind where. */
+export function rowStatement(table: TableName, builder: Compilable): RowStatement {
+  const { sql, parameters } = builder.compile();
+  return { sql, columns: parameters.map((field) => columnOf(table, field as string)) };
+}
+
+function bound(builder: Compilable, hint: string): BoundStatement {
+  const { sql, parameters } = builder.compile();
+  return { sql: hinted(sql, hint), values: parameters as SqlValue[] };
+}
+
+function hinted(sql: string, hint: string): string {
+  return sql.replace(" where ", `${hint} where `);
+}
+
+/** Not one with a null among its values: that becomes an `or`, for which SQLite may go through the whole index. */
+function asksForValues<Row>(condition: Condition<Row>): boolean {
+  return condition.op === "=" || (condition.op === "in" && !condition.value.includes(null));
+}
+
+type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>;
+
+function toWhere<Row>(
+  table: TableName,
+  condition: Condition<Row>,
+  toEqual: (table: TableName, field: string, value: unknown) => Where,
+): Where {
+  const { name, type } = columnOf(table, condition.field);
+  switch (condition.op) {
+    case "null":
+      return (eb) => eb(name, "is", null);
+    case "not-null":
+      return (eb) => eb(name, "is not", null);
+    case "in":
+      return toIn(
+        name,
+        condition.value.map((each) => encodeValue(type, each)),
+      );
+    case "=":
+      return toEqual(table, condition.field, encodeValue(type, condition.value));
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return (eb) => eb(name, condition.op, encodeValue(type, condition.value));
+  }
+}
+
+/** SQL's own `in` never finds a null, and an empty list is no SQL on every database. */
+function toIn(name: string, values: readonly SqlValue[]): Where {
+  const some = values.filter((value) => value !== null);
+  const isOne: Where = (eb) => eb(name, "in", some.length === 0 ? [null] : some);
+  return values.includes(null) ? (eb) => eb.or([isOne(eb), eb(name, "is", null)]) : isOne;
+}
+
+/** Each column with its own field's name as the value. The database numbers the rows itself. */
+function markers(table: TableName): Record<string, string> {
+  const given = columnsOf(table).filter(({ type }) => type !== "serial");
+  return Object.fromEntries(given.map(({ name, field }) => [name, field]));
+}
+
+export function names(table: TableName, without: readonly string[]): string[] {
+  return columnsOf(table)
+    .filter(({ field }) => !without.includes(field))
+    .map(({ name }) => name);
+}
+
+export function keyNames(table: TableName): string[] {
+  return tables[table].key.map((field) => columnOf(table, field).name);
+}
+
+export function restNames(table: TableName): string[] {
+  const key = keyNames(table);
+  return Object.keys(markers(table)).filter((name) => !key.includes(name));
+}

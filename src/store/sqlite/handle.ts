@@ -1,0 +1,125 @@
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import type { SqlValue } from "../sql/codec.ts";
+import type { RowSession } from "../sql/session.ts";
+
+/** What we use of a better-sqlite3 `Database`, typed by shape so that any copy of it fits. */
+export interface SqliteHandle {
+  readonly name: string;
+  readonly memory: boolean;
+  readonly inTransaction: boolean;
+  prepare(sql: string): SqliteStatement;
+  function(
+    name: string,
+    options: { deterministic: boolean },
+    run: (text: string | null) => number | null,
+  ): unknown;
+  pragma(source: string, options?: { simple?: boolean }): unknown;
+  close(): unknown;
+}
+
+export interface SqliteStatement {
+  readonly reader: boolean;
+  raw(toggle?: boolean): unknown;
+  all(...values: unknown[]): unknown[];
+  run(...values: unknown[]): { changes: number; lastInsertRowid: number | bigint };
+  iterate(...values: unknown[]): IterableIterator<unknown>;
+}
+
+/** How many prepared statements one connection keeps. */
+const statementsMax = 256;
+
+/** A session on one connection. It prepares each statement once and runs it at the driver's own speed. */
+export function createSqliteSession(handle: SqliteHandle): RowSession {
+  const prepare = prepareOnce(handle);
+  return {
+    all: async (sql, values) => guarded(() => prepare(sql).all(...values) as unknown[][]),
+    run: async (sql, values) =>
+      guarded(() => {
+        prepare(sql).run(...values);
+      }),
+    allEach: async (sql, runs) => guarded(() => allEach(prepare(sql), runs)),
+    runEach: async (sql, runs) => guarded(() => runEach(prepare(sql), runs)),
+  };
+}
+
+/**
+ * Runs a step that touches the database. A fault of the store (locked, full, unreachable, closed) becomes
+ * `store-unavailable`: the sender is asked to come again. Any other is the statement's own.
+ */
+export function guarded<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw isStoreFault(error) ? unavailable(error) : error;
+  }
+}
+
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
+}
+
+function prepareOnce(handle: SqliteHandle): (sql: string) => SqliteStatement {
+  const kept = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const known = kept.get(sql);
+    if (known !== undefined) return known;
+    const statement = handle.prepare(sql);
+    if (statement.reader) statement.raw(true);
+    if (kept.size >= statementsMax) kept.delete(kept.keys().next().value as string);
+    kept.set(sql, statement);
+    return statement;
+  };
+}
+
+function allEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[])[]): unknown[][] {
+  const rows: unknown[][] = [];
+  for (const values of runs) for (const row of statement.all(...values)) rows.push(row as unknown[]);
+  return rows;
+}
+
+function runEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[])[]): number[] {
+  const changed: number[] = [];
+  for (const values of runs) changed.push(statement.run(...values).changes);
+  return changed;
+}
+
+function unavailable(error: unknown): EscrowMirrorError {
+  const code = sqliteCode(error) || (isMissingFolder(error) ? "SQLITE_CANTOPEN" : "closed");
+  const known = Object.keys(advice).find((each) => code.startsWith(each));
+  const message = `SQLite can't be used now (${code}): ${advice[known ?? ""] ?? "try again"}`;
+  return new EscrowMirrorError("store-unavailable", message, { cause: error });
+}
+
+const advice: Readonly<Record<string, string>> = {
+  SQLITE_BUSY: "another process holds its lock; try again",
+  SQLITE_LOCKED: "another connection holds its lock; try again",
+  SQLITE_FULL: "the disk is full; make room",
+  SQLITE_NOTADB: "the file is not an SQLite database; check the path",
+  SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
+  SQLITE_CANTOPEN:
+    "the file can't be opened; check that its folder exists and that this process may write there",
+  SQLITE_READONLY: "the file can't be written; check its owner and its permissions",
+  SQLITE_PERM: "the file can't be used; check its owner and its permissions",
+  SQLITE_IOERR: "reading or writing the file failed; check the disk",
+  closed: "its connection is closed",
+};
+
+const storeFaults =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL|PERM|AUTH|NOLFS)/;
+
+function isStoreFault(error: unknown): boolean {
+  if (storeFaults.test(sqliteCode(error))) return true;
+  return (
+    isMissingFolder(error) ||
+    (error instanceof TypeError && /connection is (not open|busy)/.test(error.message))
+  );
+}
+
+function isMissingFolder(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith("Cannot open database because the directory");
+}
+
+function sqliteCode(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,121 @@
+import {
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+} from "kysely";
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import type { Lock } from "../../shared/lock.ts";
+import type { SqliteHandle } from "./handle.ts";
+
+/** What `mirror.db` runs on. */
+export interface Browsing {
+  readonly dialect: Dialect;
+  /** Ends the streams that are still read, which would keep the connection from being closed. Their readers are told. */
+  endStreams(): void;
+}
+
+/** Kysely on a connection of its own, lent to one query or transaction at a time. */
+export function browseAlone(handle: SqliteHandle, lock: Lock): Browsing {
+  const streams = new Set<IterableIterator<unknown>>();
+  const releases: (() => void)[] = [];
+  const run = async (sql: string): Promise<void> => {
+    handle.prepare(sql).run();
+  };
+  const connection = createConnection(handle, streams);
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => {
+      releases.push(await lock.acquire());
+      return connection;
+    },
+    releaseConnection: async () => releases.pop()?.(),
+    beginTransaction: () => run("begin"),
+    commitTransaction: () => run("commit"),
+    rollbackTransaction: () => run("rollback"),
+    destroy: async () => {},
+  };
+  const endStreams = (): void => {
+    for (const rows of streams) {
+      streams.delete(rows);
+      rows.return?.();
+    }
+  };
+  return { dialect: dialectOf(driver), endStreams };
+}
+
+/**
+ * Kysely on the one connection that a database in memory has, between the mirror's own transactions. It is lent for a
+ * statement at a time: who held it for longer, and asked the mirror something meanwhile, would wait for himself, and every
+ * delivery with him.
+ */
+export function browseShared(handle: SqliteHandle, lock: Lock): Browsing {
+  const whole = createConnection(handle, new Set());
+  const executeQuery = <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
+    lock.run(() => whole.executeQuery<R>(query));
+  const connection: DatabaseConnection = {
+    executeQuery,
+    streamQuery: async function* <R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+      const { rows } = await executeQuery<R>(query);
+      for (const row of rows) yield { rows: [row] };
+    },
+  };
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: refuseTransaction,
+    commitTransaction: async () => {},
+    rollbackTransaction: async () => {},
+    destroy: async () => {},
+  };
+  return { dialect: dialectOf(driver), endStreams: () => {} };
+}
+
+async function refuseTransaction(): Promise<never> {
+  throw new EscrowMirrorError(
+    "invalid-configuration",
+    "mirror.db has no transactions on a database in memory, whose one connection the deliveries need: query without one, or use a file (in tests a temporary one)",
+  );
+}
+
+function dialectOf(driver: Driver): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+function createConnection(handle: SqliteHandle, streams: Set<IterableIterator<unknown>>): DatabaseConnection {
+  return {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+      const statement = handle.prepare(sql);
+      if (statement.reader) return { rows: statement.all(...parameters) as R[] };
+      const { changes, lastInsertRowid } = statement.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+    },
+    streamQuery: async function* <R>({
+      sql,
+      parameters,
+    }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+      const rows = handle.prepare(sql).iterate(...parameters);
+      streams.add(rows);
+      try {
+        for (const row of rows) {
+          yield { rows: [row as R] };
+          // Its end would look like the end of the rows.
+          if (!streams.has(rows))
+            throw new EscrowMirrorError("closed", "the mirror was closed while this was read");
+        }
+      } finally {
+        streams.delete(rows);
+      }
+    },
+  };
+}

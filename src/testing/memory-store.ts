@@ -1,0 +1,223 @@
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { createLock } from "../shared/lock.ts";
+import type { Condition, FieldOf, Query, Store, StoreReader, StoreTransaction } from "../store/store.ts";
+import { tables, type TableName, type Tables } from "../store/tables.ts";
+import { encodeText } from "../store/sql/text.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The rows of each table by their key. */
+type Content = { readonly [Name in TableName]: ReadonlyMap<string, Row> };
+
+/**
+ * The store in plain maps: the reference model of the tests.
+ * A transaction works on a copy of the maps and swaps them in when it commits.
+ */
+export function createMemoryStore(): Store {
+  const lock = createLock();
+  let committed = emptyContent();
+  let sequence = 0;
+  let closed = false;
+  const check = (): void => {
+    if (closed) throw new EscrowMirrorError("closed", "the memory store is closed, and the mirror with it");
+  };
+  return {
+    description: "memory",
+    get db(): never {
+      throw new EscrowMirrorError(
+        "invalid-configuration",
+        "a store in memory has no SQL: use sqlite(':memory:')",
+      );
+    },
+    open: async () => {
+      closed = false;
+    },
+    transaction: (work) =>
+      lock.run(async () => {
+        check();
+        const draft = createDraft(committed, () => ++sequence);
+        const result = await work(draft);
+        committed = draft.content();
+        return result;
+      }),
+    read: async (work) => {
+      check();
+      return work(createDraft(committed, () => ++sequence));
+    },
+    close: () =>
+      lock.run(async () => {
+        closed = true;
+      }),
+  };
+}
+
+function emptyContent(): Content {
+  return Object.fromEntries(Object.keys(tables).map((table) => [table, new Map()])) as unknown as Content;
+}
+
+interface Draft extends StoreTransaction {
+  content(): Content;
+}
+
+function createDraft(base: Content, nextSeq: () => number): Draft {
+  let content = base;
+  const copied = new Set<TableName>();
+  const writable = (table: TableName): Map<string, Row> => {
+    if (!copied.has(table)) content = { ...content, [table]: new Map(content[table]) };
+    copied.add(table);
+    return content[table] as Map<string, Row>;
+  };
+  const rowsOf = <Name extends TableName>(
+    table: Name,
+    where: readonly Condition<Tables[Name]>[] = [],
+  ): Row[] => [...content[table].values()].filter((row) => where.every((condition) => holds(row, condition)));
+
+  const put = (table: TableName, row: Row, replaced?: Row): void => {
+    const isUnique = tables[table].unique.length > 0;
+    if (isUnique && rowsOf(table).some((each) => each !== replaced && collides(table, each, row)))
+      throw new Error(`${table}: another row has the key or a unique field of this one`);
+    writable(table).set(keyOf(table, row), row);
+  };
+
+  return {
+    content: () => content,
+
+    async find<Name extends TableName>(table: Name, query: Query<Tables[Name]> = {}) {
+      const rows = rowsOf(table, query.where).sort(byFields(query.orderBy ?? [], query.descending ?? false));
+      return rows.slice(0, query.limit ?? rows.length).map(blank(query.without)) as unknown as Tables[Name][];
+    },
+
+    async countBy<Name extends TableName>(
+      table: Name,
+      field: FieldOf<Name>,
+      where: readonly Condition<Tables[Name]>[] = [],
+    ) {
+      const counts = new Map<string | null, number>();
+      for (const row of rowsOf(table, where)) {
+        const value = row[field] as string | null;
+        counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
+      return counts;
+    },
+
+    async lookup<Name extends TableName>(
+      table: Name,
+      field: FieldOf<Name>,
+      values: readonly string[],
+      without?: readonly FieldOf<Name>[],
+    ) {
+      const rows = rowsOf(table).filter((row) => values.includes(row[field] as string));
+      return rows.map(blank(without)) as unknown as Tables[Name][];
+    },
+
+    lock(table, field, values, without) {
+      return this.lookup(table, field, values, without);
+    },
+
+    async lockContracts(contractIds) {
+      return rowsOf("contracts").filter(({ contractId }) =>
+        contractIds.includes(contractId as string),
+      ) as unknown as Tables["contracts"][];
+    },
+
+    async insert(table, rows) {
+      return rows.map((row) => {
+        if (rowsOf(table).some((taken) => collides(table, taken, row))) return false;
+        const fresh = numbered(table, row, nextSeq);
+        writable(table).set(keyOf(table, fresh), fresh);
+        return true;
+      });
+    },
+
+    async upsert(table, rows) {
+      for (const row of rows) {
+        const known = content[table].get(keyOf(table, row));
+        const fresh = known && "seq" in known ? { ...row, seq: known["seq"] } : numbered(table, row, nextSeq);
+        put(table, fresh, known);
+      }
+    },
+
+    async updateEach(table, field, rows) {
+      for (const set of rows)
+        for (const row of rowsOf(table).filter((each) => each[field] === set[field])) {
+          writable(table).delete(keyOf(table, row));
+          put(table, { ...row, ...set }, row);
+        }
+    },
+
+    async remove(table, where) {
+      for (const row of rowsOf(table, where)) writable(table).delete(keyOf(table, row));
+    },
+
+    async savepoint(work) {
+      const [before, copiedBefore] = [content, new Set(copied)];
+      copied.clear();
+      try {
+        return await work();
+      } catch (error) {
+        content = before;
+        copied.clear();
+        for (const table of copiedBefore) copied.add(table);
+        throw error;
+      }
+    },
+  } satisfies Draft & StoreReader;
+}
+
+function blank(without: readonly string[] = []): (row: Row) => Row {
+  const blanks = Object.fromEntries(without.map((field) => [field, null]));
+  return (row) => (without.length === 0 ? row : { ...row, ...blanks });
+}
+
+function numbered(table: TableName, row: Row, nextSeq: () => number): Row {
+  return "seq" in tables[table].columns ? { ...row, seq: nextSeq() } : row;
+}
+
+/** A key with a null in it is no key: SQL's unique constraints let any number of them in. */
+function keyOf(table: TableName, row: Row): string {
+  const values = tables[table].key.map((field) => row[field]);
+  return values.includes(null) ? `unkeyed ${String(row["seq"])}` : JSON.stringify(values);
+}
+
+function collides(table: TableName, taken: Row, row: Row): boolean {
+  const { key, unique } = tables[table];
+  if (key.every((field) => row[field] !== null && taken[field] === row[field])) return true;
+  return unique.some((field) => row[field] !== null && taken[field] === row[field]);
+}
+
+function holds<R>(row: Row, condition: Condition<R>): boolean {
+  const value = row[condition.field] as string | number | null;
+  if (condition.op === "null") return value === null;
+  if (condition.op === "in") return condition.value.includes(value);
+  if (value === null) return false;
+  switch (condition.op) {
+    case "not-null":
+      return true;
+    case "=":
+      return value === condition.value;
+    case "<":
+      return compare(value, condition.value) < 0;
+    case "<=":
+      return compare(value, condition.value) <= 0;
+    case ">":
+      return compare(value, condition.value) > 0;
+    case ">=":
+      return compare(value, condition.value) >= 0;
+  }
+}
+
+function byFields(fields: readonly string[], descending: boolean): (a: Row, b: Row) => number {
+  return (a, b) => {
+    for (const field of fields) {
+      const order = compare(a[field] as string | number, b[field] as string | number);
+      if (order !== 0) return descending ? -order : order;
+    }
+    return 0;
+  };
+}
+
+/** Text as SQL's binary collations compare it: by the UTF-8 bytes that are written of it. */
+function compare(a: string | number, b: string | number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return Buffer.compare(Buffer.from(encodeText(String(a))), Buffer.from(encodeText(String(b))));
+}
