@@ -1,27 +1,27 @@
 import { systemClock } from "../shared/clock.ts";
-import { answerApi } from "./api-routes.ts";
-import type { Answer } from "./answer.ts";
-import { createStamper, flowingClock } from "./clock.ts";
-import { answerControl } from "./control-routes.ts";
-import { DeliveryEngine } from "./delivery-engine.ts";
-import { Faults } from "./faults.ts";
-import { createHttpServer, listen } from "./http-server.ts";
-import type { Call } from "./http-server.ts";
-import { openJournal } from "./journal-file.ts";
-import type { SandboxOptions } from "./options.ts";
-import { answerPage } from "./page-routes.ts";
-import { seededRandom, systemRandom } from "./random.ts";
-import { createRecorder } from "./recorder.ts";
-import type { Recorder } from "./recorder.ts";
+import { answerApi } from "./http/api-routes.ts";
+import type { Answer } from "./wire/answer.ts";
+import { createStamper, flowingClock } from "./world/clock.ts";
+import { answerControl } from "./http/control-routes.ts";
+import { DeliveryEngine } from "./webhooks/delivery-engine.ts";
+import { Faults } from "./world/faults.ts";
+import { createHttpServer, listen } from "./http/http-server.ts";
+import type { Call } from "./http/http-server.ts";
+import { openJournal } from "./world/journal-file.ts";
+import type { SandboxOptions } from "./world/options.ts";
+import { answerPage } from "./http/page-routes.ts";
+import { seededRandom, systemRandom } from "./world/random.ts";
+import { createRecorder } from "./webhooks/recorder.ts";
+import type { Recorder } from "./webhooks/recorder.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { toSettings } from "./settings.ts";
-import type { Settings } from "./settings.ts";
-import { State } from "./state.ts";
-import type { IdentityRecord } from "./state.ts";
-import { newSecret, putSubscription } from "./subscriptions.ts";
+import { toSettings } from "./world/settings.ts";
+import type { Settings } from "./world/settings.ts";
+import { State } from "./world/state.ts";
+import type { IdentityRecord } from "./world/state.ts";
+import { newSecret, putSubscription } from "./service/subscriptions.ts";
 import { toSandbox, unwrap } from "./surface.ts";
-import { toSandboxDelivery } from "./truth.ts";
-import type { World } from "./world.ts";
+import { toSandboxDelivery } from "./control/truth.ts";
+import type { World } from "./world/world.ts";
 
 /**
  * Starts the whole escrow service on this machine: its API, checkout page, webhooks with retries, and a control

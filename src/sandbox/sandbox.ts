@@ -1,7 +1,7 @@
-import type { ContractAction } from "./machine.ts";
-import type { FaultCounts, FaultOptions } from "./faults.ts";
-import type { SmsRecord, SubscriptionRecord, UserRecord } from "./records.ts";
-import type { SandboxContract, SandboxDelivery, SandboxRefund } from "./truth.ts";
+import type { ContractAction } from "./service/machine.ts";
+import type { FaultCounts, FaultOptions } from "./world/faults.ts";
+import type { SmsRecord, SubscriptionRecord, UserRecord } from "./world/records.ts";
+import type { SandboxContract, SandboxDelivery, SandboxRefund } from "./control/truth.ts";
 
 /** A running sandbox. What a call throws is a `SandboxError`; see its codes. */
 export interface Sandbox extends AsyncDisposable {

@@ -1,21 +1,21 @@
-import { act } from "./actions.ts";
-import type { Outcome, Refusal } from "./answer.ts";
-import { findContract } from "./contracts.ts";
-import { settleRefund } from "./refunds.ts";
+import { act } from "./service/actions.ts";
+import type { Outcome, Refusal } from "./wire/answer.ts";
+import { findContract } from "./service/contracts.ts";
+import { settleRefund } from "./service/refunds.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { SandboxError } from "./sandbox-error.ts";
-import type { SandboxErrorCode } from "./sandbox-error.ts";
-import { putSubscription } from "./subscriptions.ts";
-import { revokeTokens } from "./tokens.ts";
+import { SandboxError } from "./world/sandbox-error.ts";
+import type { SandboxErrorCode } from "./world/sandbox-error.ts";
+import { putSubscription } from "./service/subscriptions.ts";
+import { revokeTokens } from "./service/tokens.ts";
 import {
   listContracts,
   listRefunds,
   toSandboxContract,
   toSandboxDelivery,
   toSandboxRefund,
-} from "./truth.ts";
-import { changeUser } from "./user-changes.ts";
-import type { World } from "./world.ts";
+} from "./control/truth.ts";
+import { changeUser } from "./control/user-changes.ts";
+import type { World } from "./world/world.ts";
 
 /** What a program holds in its hands: every call is one operation on the world, committed. */
 export function toSandbox(world: World, close: () => Promise<void>): Sandbox {

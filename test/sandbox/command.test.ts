@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
@@ -100,13 +100,12 @@ it("shares no code with what it judges", () => {
     name.endsWith(".ts"),
   );
   const imports = files.flatMap((name) =>
-    Array.from(
-      readFileSync(join(folder, name), "utf8").matchAll(/from "([^"]+)"/g),
-      ([, target = ""]) => target,
+    Array.from(readFileSync(join(folder, name), "utf8").matchAll(/from "([^"]+)"/g), ([, target = ""]) =>
+      target.startsWith(".") ? join("src/sandbox", dirname(name), target) : target,
     ),
   );
   const foreign = imports.filter(
-    (target) => !/^(node:|\.\/|\.\.\/[\w-]+\.ts$|(\.\.\/){1,2}shared\/|zod$|better-sqlite3$)/.test(target),
+    (target) => !/^(node:|src\/(sandbox|shared)\/|zod$|better-sqlite3$)/.test(target),
   );
   expect([files.length > 40, foreign]).toEqual([true, []]);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createSandbox, manualClock, replayRecording } from "../../src/sandbox.ts";
-import { Schedule } from "../../src/sandbox/schedule.ts";
+import { Schedule } from "../../src/sandbox/webhooks/schedule.ts";
 import { connect, createContract, milestones, refund, startReceiver, startSandbox } from "./support.ts";
 
 function folder(): string {

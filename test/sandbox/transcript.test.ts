@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 import { expect, it } from "vitest";
 
-import { defaults } from "../../src/sandbox/settings.ts";
+import { defaults } from "../../src/sandbox/world/settings.ts";
 import { startReceiver, startSandbox } from "./support.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/sandbox.ts";
-import { defaults } from "../../src/sandbox/settings.ts";
+import { defaults } from "../../src/sandbox/world/settings.ts";
 
 async function refusalOf(option: string): Promise<string> {
   const options: object = { [option]: 1 };

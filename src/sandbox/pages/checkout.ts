@@ -1,8 +1,8 @@
-import { formatHalalas } from "../money.ts";
-import { grossOf, priceOfContract } from "../pricing.ts";
-import type { ContractRecord } from "../records.ts";
-import { businessNameOf } from "../world.ts";
-import type { World } from "../world.ts";
+import { formatHalalas } from "../wire/money.ts";
+import { grossOf, priceOfContract } from "../service/pricing.ts";
+import type { ContractRecord } from "../world/records.ts";
+import { businessNameOf } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { words } from "./checkout-words.ts";
 import type { Language } from "./checkout-words.ts";
 import { html, page } from "./html.ts";

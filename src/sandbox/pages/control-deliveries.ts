@@ -1,6 +1,6 @@
-import { toSandboxDelivery } from "../truth.ts";
-import type { SandboxAttempt, SandboxDelivery } from "../truth.ts";
-import type { World } from "../world.ts";
+import { toSandboxDelivery } from "../control/truth.ts";
+import type { SandboxAttempt, SandboxDelivery } from "../control/truth.ts";
+import type { World } from "../world/world.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
 import { badge, countOf } from "./parts.ts";

@@ -1,4 +1,4 @@
-import type { World } from "../world.ts";
+import type { World } from "../world/world.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
 import { badge } from "./parts.ts";

@@ -1,7 +1,7 @@
-import { formatHalalas } from "../money.ts";
-import { listContracts, listRefunds } from "../truth.ts";
-import type { SandboxContract, SandboxMilestone } from "../truth.ts";
-import type { World } from "../world.ts";
+import { formatHalalas } from "../wire/money.ts";
+import { listContracts, listRefunds } from "../control/truth.ts";
+import type { SandboxContract, SandboxMilestone } from "../control/truth.ts";
+import type { World } from "../world/world.ts";
 import { controlScript } from "./control-script.ts";
 import { deliveriesSection } from "./control-deliveries.ts";
 import { clockCard, connectionCard, faultsCard, subscriptionCard } from "./control-settings.ts";

@@ -1,6 +1,6 @@
 import type { SandboxClock } from "./clock.ts";
-import type { AmountStyle } from "./money.ts";
-import type { SandboxDelivery } from "./truth.ts";
+import type { AmountStyle } from "../wire/money.ts";
+import type { SandboxDelivery } from "../control/truth.ts";
 
 /** A client of the service, with its own token, contracts and subscription. */
 export interface BusinessOptions {

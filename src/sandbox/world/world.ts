@@ -1,5 +1,5 @@
 import type { SandboxClock } from "./clock.ts";
-import type { DeliveryEngine } from "./delivery-engine.ts";
+import type { DeliveryEngine } from "../webhooks/delivery-engine.ts";
 import type { Faults } from "./faults.ts";
 import type { Random } from "./random.ts";
 import type { IdentityRecord, State } from "./state.ts";

@@ -1,11 +1,11 @@
-import { ok } from "../shared/result.ts";
-import { refuse } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
 import { emitContractEvent } from "./events.ts";
 import { approval, contractSteps, milestoneSteps } from "./machine.ts";
 import type { ContractAction, ContractStep, MilestoneStep } from "./machine.ts";
-import type { ContractRecord, MilestoneRecord, PaymentRecord } from "./records.ts";
-import type { World } from "./world.ts";
+import type { ContractRecord, MilestoneRecord, PaymentRecord } from "../world/records.ts";
+import type { World } from "../world/world.ts";
 
 /** Does to a contract, or to one of its milestones, what has no endpoint. 409 when its status forbids it. */
 export function act(

@@ -1,4 +1,4 @@
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
 
 /** Something with work due at certain times: the delivery engine. */
 export interface Timeline {

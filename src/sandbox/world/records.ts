@@ -1,4 +1,4 @@
-import type { ContractStatus, MilestoneStatus } from "./machine.ts";
+import type { ContractStatus, MilestoneStatus } from "../service/machine.ts";
 
 /** What the sandbox remembers: plain data, amounts in halalas, times as the service prints them. */
 export interface ContractRecord {

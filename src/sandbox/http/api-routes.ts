@@ -1,12 +1,12 @@
-import { ok } from "../shared/result.ts";
-import { accepted, refuse, refused } from "./answer.ts";
-import type { Answer, Outcome } from "./answer.ts";
-import { checkoutUrl, createContract, findContract, renewCheckout } from "./contracts.ts";
+import { ok } from "../../shared/result.ts";
+import { accepted, refuse, refused } from "../wire/answer.ts";
+import type { Answer, Outcome } from "../wire/answer.ts";
+import { checkoutUrl, createContract, findContract, renewCheckout } from "../service/contracts.ts";
 import { refusal } from "./http-server.ts";
 import type { Call } from "./http-server.ts";
-import { writeJson } from "./json.ts";
-import type { Json } from "./json.ts";
-import { requestRefund } from "./refunds.ts";
+import { writeJson } from "../wire/json.ts";
+import type { Json } from "../wire/json.ts";
+import { requestRefund } from "../service/refunds.ts";
 import {
   deleteSubscription,
   findSubscription,
@@ -14,11 +14,11 @@ import {
   readLogs,
   regenerateSecret,
   sendTest,
-} from "./subscriptions.ts";
-import { authenticate, issueToken } from "./tokens.ts";
-import { getOnboarding, postUser } from "./users.ts";
-import { createdContract, createdRefund, readContract, readSubscription } from "./views.ts";
-import type { World } from "./world.ts";
+} from "../service/subscriptions.ts";
+import { authenticate, issueToken } from "../service/tokens.ts";
+import { getOnboarding, postUser } from "../service/users.ts";
+import { createdContract, createdRefund, readContract, readSubscription } from "../service/views.ts";
+import type { World } from "../world/world.ts";
 
 type Made = Outcome<{ data: Json; message: string }>;
 

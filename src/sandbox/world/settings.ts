@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import type { SandboxClock } from "./clock.ts";
-import { basisPointsMax } from "./money.ts";
+import { basisPointsMax } from "../wire/money.ts";
 import type { BusinessOptions, FeeOptions, NewUserOptions, SandboxOptions } from "./options.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { explainUnknownOption } from "./unknown-option.ts";

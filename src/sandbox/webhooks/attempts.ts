@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 
-import type { AttemptRecord, DeliveryRecord, SubscriptionRecord } from "./records.ts";
+import type { AttemptRecord, DeliveryRecord, SubscriptionRecord } from "../world/records.ts";
 import type { Sent, SignedRequest } from "./send.ts";
-import type { Settings } from "./settings.ts";
-import type { World } from "./world.ts";
+import type { Settings } from "../world/settings.ts";
+import type { World } from "../world/world.ts";
 
 /** What an attempt's answer means (§6.5). */
 export type Verdict = "delivered" | "retry" | "permanent";

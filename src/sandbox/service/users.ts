@@ -1,10 +1,10 @@
-import { ok } from "../shared/result.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
-import { Fields } from "./fields.ts";
-import type { Json } from "./json.ts";
-import type { SmsRecord, UserRecord } from "./records.ts";
-import type { World } from "./world.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
+import { Fields } from "../wire/fields.ts";
+import type { Json } from "../wire/json.ts";
+import type { SmsRecord, UserRecord } from "../world/records.ts";
+import type { World } from "../world/world.ts";
 
 const phonePattern = /^\+?[1-9]\d{7,14}$/;
 const nationalIdPattern = /^[12]\d{9}$/;

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-import { refused } from "./answer.ts";
-import type { Answer, Refusal } from "./answer.ts";
-import { writeJson } from "./json.ts";
-import { SandboxError } from "./sandbox-error.ts";
+import { refused } from "../wire/answer.ts";
+import type { Answer, Refusal } from "../wire/answer.ts";
+import { writeJson } from "../wire/json.ts";
+import { SandboxError } from "../world/sandbox-error.ts";
 
 /** A request with its body read, as the routes see it. */
 export interface Call {

@@ -1,8 +1,8 @@
-import type { Json } from "./json.ts";
-import { writeJson } from "./json.ts";
-import { Amount } from "./money.ts";
-import type { ContractRecord, MilestoneRecord, PaymentRecord, RefundRecord } from "./records.ts";
-import type { World } from "./world.ts";
+import type { Json } from "../wire/json.ts";
+import { writeJson } from "../wire/json.ts";
+import { Amount } from "../wire/money.ts";
+import type { ContractRecord, MilestoneRecord, PaymentRecord, RefundRecord } from "../world/records.ts";
+import type { World } from "../world/world.ts";
 
 /** What an event says beside the contract's own fields. */
 export interface EventDetails {

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 
 import { z } from "zod";
 
-import type { DeliveryRecord } from "./records.ts";
-import { SandboxError } from "./sandbox-error.ts";
+import type { DeliveryRecord } from "../world/records.ts";
+import { SandboxError } from "../world/sandbox-error.ts";
 import { send } from "./send.ts";
 import type { Sent, SignedRequest } from "./send.ts";
-import { defaults } from "./settings.ts";
+import { defaults } from "../world/settings.ts";
 
 export interface Recorder {
   write(request: SignedRequest, delivery: DeliveryRecord, sent: Sent, at: string): void;

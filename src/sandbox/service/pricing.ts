@@ -1,8 +1,8 @@
-import { Written } from "./json.ts";
-import { formatHalalas, shareOf } from "./money.ts";
-import type { FeeOptions } from "./options.ts";
-import type { ContractRecord, MilestoneRecord } from "./records.ts";
-import type { Settings } from "./settings.ts";
+import { Written } from "../wire/json.ts";
+import { formatHalalas, shareOf } from "../wire/money.ts";
+import type { FeeOptions } from "../world/options.ts";
+import type { ContractRecord, MilestoneRecord } from "../world/records.ts";
+import type { Settings } from "../world/settings.ts";
 
 /** §2.6: the six lines, in their order. */
 const lines = [

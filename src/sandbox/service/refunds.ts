@@ -1,18 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { ok } from "../shared/result.ts";
+import { ok } from "../../shared/result.ts";
 import { touch } from "./actions.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
 import { findContract } from "./contracts.ts";
 import { emitContractEvent } from "./events.ts";
 import type { EventDetails } from "./events.ts";
-import { Fields } from "./fields.ts";
+import { Fields } from "../wire/fields.ts";
 import { refundableContract, refundableMilestone } from "./machine.ts";
 import { grossOf, priceOf } from "./pricing.ts";
-import type { ContractRecord, MilestoneRecord, RefundRecord } from "./records.ts";
+import type { ContractRecord, MilestoneRecord, RefundRecord } from "../world/records.ts";
 import { sendSms } from "./users.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 /** §8. */
 const reasonCharactersMax = 500;

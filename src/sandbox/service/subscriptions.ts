@@ -1,12 +1,12 @@
-import { ok } from "../shared/result.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
 import { emitTest } from "./events.ts";
-import { Fields, isHttpUrl } from "./fields.ts";
-import type { Json } from "./json.ts";
-import type { LogRecord, SubscriptionRecord } from "./records.ts";
+import { Fields, isHttpUrl } from "../wire/fields.ts";
+import type { Json } from "../wire/json.ts";
+import type { LogRecord, SubscriptionRecord } from "../world/records.ts";
 import { readLogEntry } from "./views.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 /** §8. */
 const pageSizeDefault = 20;

@@ -1,11 +1,11 @@
-import { ok } from "../shared/result.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
 import { emitContractEvent } from "./events.ts";
-import { Fields } from "./fields.ts";
-import type { ContractRecord, MetaDataRecord, MilestoneRecord, UserRecord } from "./records.ts";
+import { Fields } from "../wire/fields.ts";
+import type { ContractRecord, MetaDataRecord, MilestoneRecord, UserRecord } from "../world/records.ts";
 import { canonicalPhone, findOrCreateUser, readParty, sendSms } from "./users.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 const contractsMax = 1_000_000;
 const contractIdPattern = /^CNT-\d{4}-\d{8,}$/;

@@ -1,5 +1,5 @@
-import type { Json } from "./json.ts";
-import { Amount } from "./money.ts";
+import type { Json } from "../wire/json.ts";
+import { Amount } from "../wire/money.ts";
 import { createdPriceLines, grossOf, priceOf, priceOfContract, readPriceLines } from "./pricing.ts";
 import type {
   ContractRecord,
@@ -7,10 +7,10 @@ import type {
   MilestoneRecord,
   RefundRecord,
   SubscriptionRecord,
-} from "./records.ts";
+} from "../world/records.ts";
 import { checkoutUrl } from "./contracts.ts";
-import { businessNameOf } from "./world.ts";
-import type { World } from "./world.ts";
+import { businessNameOf } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 
 /** What the service's answers look like: each function is one table of §2. */
 

@@ -1,13 +1,13 @@
-import { allowedActions, allowedMilestoneActions } from "./actions.ts";
-import type { ContractAction } from "./machine.ts";
+import { allowedActions, allowedMilestoneActions } from "../service/actions.ts";
+import type { ContractAction } from "../service/machine.ts";
 import type {
   AttemptRecord,
   ContractRecord,
   DeliveryRecord,
   DeliveryState,
   RefundRecord,
-} from "./records.ts";
-import type { World } from "./world.ts";
+} from "../world/records.ts";
+import type { World } from "../world/world.ts";
 
 /** The sandbox's own state, to compare a mirror with. Names and units are those of the mirror's contracts. */
 export interface SandboxContract {

@@ -1,8 +1,8 @@
-import { ok } from "../shared/result.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
-import type { UserRecord } from "./records.ts";
-import type { World } from "./world.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
+import type { UserRecord } from "../world/records.ts";
+import type { World } from "../world/world.ts";
 
 const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const satisfies (keyof UserRecord)[];
 

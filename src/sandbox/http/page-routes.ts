@@ -1,17 +1,17 @@
 import { timingSafeEqual } from "node:crypto";
 
-import { act, allowedActions } from "./actions.ts";
-import type { Answer } from "./answer.ts";
+import { act, allowedActions } from "../service/actions.ts";
+import type { Answer } from "../wire/answer.ts";
 import { contentTypeOf, wrongMethod } from "./api-routes.ts";
 import { refusal } from "./http-server.ts";
 import type { Call } from "./http-server.ts";
-import { checkoutPage, identityPage, noticePage } from "./pages/checkout.ts";
-import type { Notice } from "./pages/checkout.ts";
-import { pickLanguage } from "./pages/checkout-words.ts";
-import type { Language } from "./pages/checkout-words.ts";
-import type { ContractRecord } from "./records.ts";
-import { changeUser } from "./user-changes.ts";
-import type { World } from "./world.ts";
+import { checkoutPage, identityPage, noticePage } from "../pages/checkout.ts";
+import type { Notice } from "../pages/checkout.ts";
+import { pickLanguage } from "../pages/checkout-words.ts";
+import type { Language } from "../pages/checkout-words.ts";
+import type { ContractRecord } from "../world/records.ts";
+import { changeUser } from "../control/user-changes.ts";
+import type { World } from "../world/world.ts";
 
 /** No script runs and nothing is fetched from elsewhere, whatever a title contains. */
 const securityHeaders = {

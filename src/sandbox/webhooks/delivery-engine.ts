@@ -1,14 +1,14 @@
 import { performance } from "node:perf_hooks";
 
-import type { Timeline } from "./clock.ts";
+import type { Timeline } from "../world/clock.ts";
 import { bookAttempt, countAttempt, judge, signRequest, toAttempt } from "./attempts.ts";
 import { HeldBack } from "./held-back.ts";
-import type { DeliveryRecord, SubscriptionRecord } from "./records.ts";
+import type { DeliveryRecord, SubscriptionRecord } from "../world/records.ts";
 import { Schedule } from "./schedule.ts";
 import { send } from "./send.ts";
 import type { Sent, SignedRequest } from "./send.ts";
 import { Waiters } from "./waiters.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 export type DeliveryDraft = Pick<
   DeliveryRecord,

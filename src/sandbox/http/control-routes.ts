@@ -1,27 +1,27 @@
-import { ok } from "../shared/result.ts";
-import { act, actionNames } from "./actions.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Answer, Outcome } from "./answer.ts";
+import { ok } from "../../shared/result.ts";
+import { act, actionNames } from "../service/actions.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Answer, Outcome } from "../wire/answer.ts";
 import { contentTypeOf, readJson, wrongMethod } from "./api-routes.ts";
-import { findContract } from "./contracts.ts";
-import { parseFaults } from "./faults.ts";
-import { Fields } from "./fields.ts";
+import { findContract } from "../service/contracts.ts";
+import { parseFaults } from "../world/faults.ts";
+import { Fields } from "../wire/fields.ts";
 import { refusal } from "./http-server.ts";
 import type { Call } from "./http-server.ts";
 import { readForm, redirect } from "./page-routes.ts";
-import { controlPage } from "./pages/control.ts";
-import { requestRefund, settleRefund } from "./refunds.ts";
-import { putSubscription } from "./subscriptions.ts";
-import { revokeTokens } from "./tokens.ts";
+import { controlPage } from "../pages/control.ts";
+import { requestRefund, settleRefund } from "../service/refunds.ts";
+import { putSubscription } from "../service/subscriptions.ts";
+import { revokeTokens } from "../service/tokens.ts";
 import {
   listContracts,
   listRefunds,
   toSandboxContract,
   toSandboxDelivery,
   toSandboxRefund,
-} from "./truth.ts";
-import { changeUser } from "./user-changes.ts";
-import type { World } from "./world.ts";
+} from "../control/truth.ts";
+import { changeUser } from "../control/user-changes.ts";
+import type { World } from "../world/world.ts";
 
 /**
  * `/_sandbox/…`: what has no endpoint in the service, for users of any language (JSON) and for the control page

@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-import { ok } from "../shared/result.ts";
-import { refuse, refuseFields } from "./answer.ts";
-import type { Outcome } from "./answer.ts";
-import type { Json } from "./json.ts";
-import type { World } from "./world.ts";
+import { ok } from "../../shared/result.ts";
+import { refuse, refuseFields } from "../wire/answer.ts";
+import type { Outcome } from "../wire/answer.ts";
+import type { Json } from "../wire/json.ts";
+import type { World } from "../world/world.ts";
 
 /** `POST /connect/token`, form-encoded client credentials (supplement). The answer has no envelope: OAuth's own shape. */
 export function issueToken(world: World, form: URLSearchParams): Outcome<Json> {

@@ -1,4 +1,4 @@
-import type { Result } from "../shared/result.ts";
+import type { Result } from "../../shared/result.ts";
 import type { Json } from "./json.ts";
 
 /** What goes back over HTTP. */

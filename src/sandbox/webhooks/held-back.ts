@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from "./records.ts";
+import type { DeliveryRecord } from "../world/records.ts";
 
 /** Deliveries that the `reorder` fault keeps back until a later one of the same contract has gone ahead. */
 export class HeldBack<T extends { delivery: DeliveryRecord }> {
