@@ -7,8 +7,9 @@ const files = {
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For a machine that has four times more to do than it can: a test that hangs is told all the same.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,

@@ -53,7 +53,7 @@ function copyTree(): string {
   for (const path of copied) cpSync(join(root, path), join(tree, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   // The tests tried here need none of the set-up of the whole suite.
-  const config = 'export default { test: { include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } };\n';
+  const config = 'export default { test: { include: ["test/unit/**/*.test.ts"], testTimeout: 120_000 } };\n';
   writeFileSync(join(tree, "vitest.mutants.config.mjs"), config);
   return tree;
 }
