@@ -12,9 +12,8 @@ interface Flags extends StoreFlags {
 const pruneHelp = `
 
 Takes the raw bodies and headers of old deliveries away. Facts, ids and digests stay: late events
-still fold right, and replays are known for ever. Quarantined deliveries, and those owed to a
-handler, keep theirs. Where the payloads are partitioned, partitions that hold nothing newer are
-dropped. It may run while the app receives, and can be run again where it was interrupted.`;
+still fold right, and replays are known for ever. Quarantined deliveries keep theirs. Where the
+payloads are partitioned, partitions that hold nothing newer are dropped. It may run while the app receives, and can be run again where it was interrupted.`;
 
 /** `escrow-mirror prune`: takes old payloads away. */
 export function pruneCommand(): Command {

@@ -236,8 +236,7 @@ async function sharing<Name extends TableName>(
   table: Name,
   rows: readonly object[],
 ): Promise<Tables[Name][]> {
-  // One handler has most of the jobs.
-  const field = (table === "jobs" ? "contractId" : tables[table].key[0]) as FieldOf<Name>;
+  const field = tables[table].key[0] as FieldOf<Name>;
   const values = rows.map((row) => valueOf(row, field) as string | null);
   const found = await tx.lookup(
     table,

@@ -10,8 +10,6 @@ export interface Health {
   readonly consecutiveFailures: number;
   /** When the newest delivery came that was none's copy. ISO 8601. */
   readonly lastDeliveryAt: string | null;
-  /** Runs owed to handlers: none in this release. */
-  readonly jobs: { readonly due: number; readonly dead: number };
   /** How many deliveries are set aside: see `mirror.quarantine.list()`. */
   readonly quarantined: number;
 }
@@ -25,7 +23,7 @@ export function createHealth(store: Store, receiver: Receiver): () => Promise<He
       const found = await store.transaction(inspect);
       return { ok: consecutiveFailures < failuresAlarm && !receiver.isFull(), consecutiveFailures, ...found };
     } catch {
-      const unknown = { lastDeliveryAt: null, jobs: { due: 0, dead: 0 }, quarantined: 0 };
+      const unknown = { lastDeliveryAt: null, quarantined: 0 };
       return { ok: false, consecutiveFailures, ...unknown };
     }
   };
@@ -40,13 +38,11 @@ async function inspect(tx: StoreTransaction) {
     limit: 1,
     without: heavyFields,
   });
-  const jobs = await tx.countBy("jobs", "state");
   const aside = await tx.countBy("deliveries", "outcome", [
     { field: "outcome", op: "=", value: "quarantined" },
   ]);
   return {
     lastDeliveryAt: newest?.receivedAt ?? null,
-    jobs: { due: jobs.get("due") ?? 0, dead: jobs.get("dead") ?? 0 },
     quarantined: aside.get("quarantined") ?? 0,
   };
 }

@@ -23,8 +23,6 @@ export interface Tables {
   transitions: TransitionRecord;
   anomalies: AnomalyRow;
   secrets: SecretRow;
-  subscriptions: SubscriptionRow;
-  jobs: JobRow;
 }
 
 export type TableName = keyof Tables;
@@ -99,32 +97,6 @@ export interface SecretRow {
   readonly secretId: string;
   readonly state: "verified" | "rotating";
   readonly changedAt: string;
-}
-
-/** A durable handler: its name and what it listens to (semantics §7). */
-export interface SubscriptionRow {
-  readonly name: string;
-  readonly kind: "event" | "transition" | "transaction";
-  readonly filter: unknown;
-  readonly createdAt: string;
-}
-
-/** One run that a handler owes to one delivery or transition (semantics §7). */
-export interface JobRow {
-  readonly seq: number;
-  readonly handler: string;
-  readonly contractId: string;
-  /** Tells a second job for the same fact from a first: one handler, one delivery or transition, one replay. */
-  readonly jobKey: string;
-  readonly webhookId: string | null;
-  readonly payload: unknown;
-  readonly state: "due" | "running" | "done" | "dead";
-  readonly attempts: number;
-  readonly nextAttemptAt: string;
-  readonly lease: string | null;
-  readonly leaseUntil: string | null;
-  readonly lastError: string | null;
-  readonly createdAt: string;
 }
 
 /** `hex` is text in the code and bytes in the database. */
@@ -306,30 +278,6 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
   secrets: {
     columns: { fingerprint: "text", secretId: "text", state: "text", changedAt: "text" },
     key: ["fingerprint"],
-    unique: [],
-  },
-  subscriptions: {
-    columns: { name: "text", kind: "text", filter: "json", createdAt: "text" },
-    key: ["name"],
-    unique: [],
-  },
-  jobs: {
-    columns: {
-      seq: "serial",
-      handler: "text",
-      contractId: "text",
-      jobKey: "text",
-      webhookId: "text",
-      payload: "json",
-      state: "text",
-      attempts: "integer",
-      nextAttemptAt: "text",
-      lease: "text",
-      leaseUntil: "text",
-      lastError: "text",
-      createdAt: "text",
-    },
-    key: ["handler", "contractId", "jobKey"],
     unique: [],
   },
 };

@@ -1,11 +1,10 @@
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
-import { postgresDialect, sqliteDialect } from "../../src/store/sql/dialect.ts";
-import { initial } from "../../src/store/sql/migrations/0001-initial.ts";
+import { sqliteDialect } from "../../src/store/sql/dialect.ts";
 import { migrationSql, schemaVersion } from "../../src/store/sql/migrate.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
-import { delivery, secret, sha256 } from "../support/delivery.ts";
+import { delivery, secret } from "../support/delivery.ts";
 import { openMirror, recordingLogger, temporaryFile } from "../support/mirror.ts";
 import { startChild } from "../support/process.ts";
 
@@ -112,17 +111,6 @@ describe("migrations", () => {
       await expect(opening).rejects.toThrow(/0001-older.*Delete the database/);
     },
   );
-
-  it("get another name when they change", () => {
-    const sql = [sqliteDialect, postgresDialect].map(({ types }) =>
-      initial.statements(types, "", "").join("\n"),
-    );
-    expect([initial.name, ...sql.map(sha256)]).toEqual([
-      "0001-initial-references-of-any-length",
-      "2c95a3f64c5a9bbe5ba8d43fc020a3c43504f9ee394a9a5dcde7a437b396dc84",
-      "66355b44280432b970d521664cdf332c9a264618b37d810b4ba9b7771992e7de",
-    ]);
-  });
 
   it.each([
     ["contracts", "create table escrow_contracts (id integer)"],

@@ -277,7 +277,7 @@ describe("escrow-mirror migrate", () => {
     expect(await run(`select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
     await run(output);
     expect(await run(`select count(*)::int as tables from pg_tables where schemaname = '${schema}'`)).toEqual(
-      [{ tables: 13 }],
+      [{ tables: 11 }],
     );
   });
 

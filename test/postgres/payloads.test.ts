@@ -175,23 +175,6 @@ async function asideBody(mirror: Mirror): Promise<string | null | undefined> {
 }
 
 describe("pruning partitions", () => {
-  it("keeps nobody from receiving while it looks for what is kept", async () => {
-    const schema = freshSchema();
-    const { mirror, store, clock } = await openPrunable(schema);
-    const another = await open(schema, clock);
-    const letGo = await holding(`lock table "${schema}".jobs in access exclusive mode`);
-    const pruning = store.prunePayloads(may);
-    await waitsFor(`"${schema}".jobs`);
-    expect((await another.mirror.receive(approved)).status).toBe(200);
-    expect((await mirror.receive(delivery("contract.released", { id: "p-3", seconds: 90 }))).status).toBe(
-      200,
-    );
-    expect(await partitions(schema)).toContain("payloads_2026_04");
-    await letGo();
-    expect((await pruning).partitions).toEqual(["payloads_2026_04"]);
-    expect(await asideBody(mirror)).toBe("not JSON");
-  });
-
   it("keeps nobody from receiving while a partition can't be detached for a long reader", async () => {
     const schema = freshSchema();
     const { mirror, store } = await openPrunable(schema);

@@ -143,7 +143,7 @@ async function keepInRow(
      where d.seq >= $1 and d.seq < $2
        and p.received_at = d.received_at and p.content_key = d.content_key
        and d.headers is null and d.body is null
-       and ${isKept(at)}`,
+       and ${isKept}`,
     [from, to],
   );
 }
@@ -197,7 +197,7 @@ async function deleteOthers(
          select p.ctid from ${at("payloads_other")} as p
          where p.received_at < $1 and not exists (
            select from ${at("deliveries")} as d
-           where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(at)}
+           where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept}
          )
          limit $2
        ))
@@ -221,7 +221,7 @@ async function emptyRows(
        update ${at("deliveries")} as d set body = null, headers = null
        where d.seq >= $1 and d.seq < $2 and d.received_at < $3
          and (d.body is not null or d.headers is not null)
-         and not ${isKept(at)}
+         and not ${isKept}
        returning 1
      )
      select count(*)::bigint from gone`,
@@ -230,13 +230,8 @@ async function emptyRows(
   return Number(row?.[0]);
 }
 
-/** What a delivery keeps whatever its age: what may still be released, or is owed to a handler. */
-function isKept(at: (table: string) => string): string {
-  return `(d.outcome = 'quarantined' or exists (
-    select from ${at("jobs")} as j
-    where j.webhook_id = d.webhook_id and j.state in ('due', 'running')
-  ))`;
-}
+/** What a delivery keeps whatever its age: what may still be released. */
+const isKept = "d.outcome = 'quarantined'";
 
 /** The numbers that deliveries have: the first and the last. */
 async function deliverySpan(session: Session, place: TablePlace): Promise<[number, number]> {

@@ -36,7 +36,7 @@ export interface PostgresStore extends Store {
   /**
    * Takes raw bodies and headers away that came before `before`: partitions that hold nothing newer are dropped, what is in
    * none is emptied row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
-   * Deliveries that are quarantined, or owed to a handler, keep theirs.
+   * Deliveries that are quarantined keep theirs.
    */
   prunePayloads(before: Date): Promise<PrunedPayloads>;
 }

@@ -53,7 +53,6 @@ describe("health", () => {
       ok: true,
       consecutiveFailures: 0,
       lastDeliveryAt: null,
-      jobs: { due: 0, dead: 0 },
       quarantined: 0,
     });
   });

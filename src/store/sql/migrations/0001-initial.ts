@@ -1,13 +1,13 @@
 /**
  * The first tables. A migration is frozen once released: it imports nothing, so that later changes of the code can't
- * change what it did. Until then whoever changes it gives it another name.
+ * change what it did. Until then each beta gives it another name.
  *
  * Rows of one contract carry its id first in every key, so that a database that spreads tables over machines can
  * spread them by contract. Text compares bytewise.
  */
 export const initial = {
   version: 1,
-  name: "0001-initial-references-of-any-length",
+  name: "0001-initial-beta-1",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
     const { serial, text, integer, boolean, json, bytes, idsUniqueBy, longTextIndex } = types;
@@ -182,31 +182,6 @@ export const initial = {
         `state ${text} not null`,
         `changed_at ${text} not null`,
       ]),
-
-      table("subscriptions", [
-        `name ${text} not null primary key`,
-        `kind ${text} not null`,
-        `filter ${json} not null`,
-        `created_at ${text} not null`,
-      ]),
-
-      table("jobs", [
-        `seq ${serial}`,
-        `handler ${text} not null`,
-        `contract_id ${text} not null`,
-        `job_key ${text} not null`,
-        `webhook_id ${text}`,
-        `payload ${json} not null`,
-        `state ${text} not null`,
-        `attempts ${integer} not null`,
-        `next_attempt_at ${text} not null`,
-        `lease ${text}`,
-        `lease_until ${text}`,
-        `last_error ${text}`,
-        `created_at ${text} not null`,
-        `unique (handler, contract_id, job_key)`,
-      ]),
-      index("jobs_by_state", "jobs (state, next_attempt_at)"),
     ];
   },
 };
