@@ -16,6 +16,7 @@ import {
   type PaymentQueries,
   type RefundQueries,
 } from "../queries/refunds.ts";
+import { keptHeaders } from "../receiver/kept-headers.ts";
 import { createNotify } from "../receiver/notify.ts";
 import type { ReceiveResult } from "../receiver/outcome.ts";
 import { createSecretProof } from "../receiver/proof.ts";
@@ -25,6 +26,7 @@ import { release } from "../receiver/release.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
 import { openSecrets } from "../receiver/secrets.ts";
 import { createVerify } from "../receiver/verify.ts";
+import { defaultHeaderPrefix } from "../signature/scheme.ts";
 import { createVerifier } from "../signature/verify.ts";
 import type { MirrorDatabase } from "../store/sql/database.ts";
 import { createHealth, type Health } from "./health.ts";
@@ -102,8 +104,8 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     intake: settings.intake,
     parsing: {
       bodyBytesMax: webhook.maxBodyBytes,
-      signatureHeader: verifier.scheme.signatureHeader.toLowerCase(),
       idHeader: verifier.scheme.idHeader.toLowerCase(),
+      keptHeaders: keptHeaders(verifier.scheme, webhook.headerPrefix ?? defaultHeaderPrefix),
     },
   });
   return assemble(settings, receiver);

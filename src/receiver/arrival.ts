@@ -17,7 +17,7 @@ export interface DeliveryArrival {
   /** What the database tells contents apart by (`content-key.ts`). */
   readonly contentKey: string;
   readonly body: Uint8Array;
-  /** Without the signature. */
+  /** Those that are kept (`kept-headers.ts`): never a signature. */
   readonly headers: Readonly<Record<string, string>>;
   readonly secretId: string;
   readonly fingerprint: string;

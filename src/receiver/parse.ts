@@ -11,9 +11,10 @@ import type { Request, RequestHeaders } from "./request.ts";
 
 export interface ParseOptions {
   readonly bodyBytesMax: number;
-  /** Lower-case names. */
-  readonly signatureHeader: string;
+  /** In lower case. */
   readonly idHeader: string;
+  /** The names of the headers that are stored, in lower case (`kept-headers.ts`). */
+  readonly keptHeaders: ReadonlySet<string>;
 }
 
 export function parseDelivery(
@@ -66,13 +67,12 @@ function headerId(headers: RequestHeaders, { idHeader }: ParseOptions): string |
   return id;
 }
 
-/** Never stored: these grant access. (The signature is left out too: with it the pair could be replayed.) */
-const secretHeaders: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie"]);
-
-function storedHeaders(headers: RequestHeaders, { signatureHeader }: ParseOptions): Record<string, string> {
+function storedHeaders(headers: RequestHeaders, { keptHeaders }: ParseOptions): Record<string, string> {
   const stored: Record<string, string> = {};
-  for (const [name, values] of headers)
-    if (name !== signatureHeader && !secretHeaders.has(name)) stored[name] = values.join(", ");
+  for (const name of keptHeaders) {
+    const values = headers.get(name);
+    if (values !== undefined) stored[name] = values.join(", ");
+  }
   return stored;
 }
 

@@ -1,4 +1,5 @@
 /** A receiver on a store, fed with schedules: what createMirror builds, with a way in for API reads. */
+import { keptHeaders } from "../../src/receiver/kept-headers.ts";
 import { createNotify } from "../../src/receiver/notify.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
 import { createSecretProof } from "../../src/receiver/proof.ts";
@@ -45,8 +46,8 @@ export async function openReceiving(store: Store): Promise<Receiving> {
     intake: { itemsMax: 10_000, bytesMax: 67_108_864, batchMax: 256 },
     parsing: {
       bodyBytesMax: 1_048_576,
-      signatureHeader: verifier.scheme.signatureHeader.toLowerCase(),
       idHeader: verifier.scheme.idHeader.toLowerCase(),
+      keptHeaders: keptHeaders(verifier.scheme, "X-Service-"),
     },
   });
   return {

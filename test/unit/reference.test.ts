@@ -21,6 +21,21 @@ it("the reference has every reason for quarantine", () => {
   expect(missing(reasons)).toEqual([]);
 });
 
+it("the reference has every header that is stored", () => {
+  const [, always = "", service = ""] =
+    /ofEveryRequest = \[([^\]]*)\][^]*ofTheService = \[([^\]]*)\]/.exec(
+      read("src/receiver/kept-headers.ts"),
+    ) ?? [];
+  const names = [...`${always}${service}`.matchAll(/"([a-z-]+)"/g)].map(([, name = ""]) => name);
+  expect(names).toContain("user-agent");
+  const rows =
+    reference
+      .toLowerCase()
+      .match(/^\|.*$/gm)
+      ?.join("\n") ?? "";
+  expect(names.filter((name) => !new RegExp(`\`(x-service-)?${name}\``).test(rows))).toEqual([]);
+});
+
 it.each(["src/mirror/options.ts", "src/store/sqlite/store.ts", "src/store/postgres/options.ts"])(
   "the reference has every option in %s",
   (path) => {
