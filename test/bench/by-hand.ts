@@ -1,4 +1,4 @@
-/** What a person would write who knows the rows already: prepared statements, and an index for each unique id. */
+/** What a person would write who knows the rows already: prepared statements on the same tables. */
 import Database from "better-sqlite3";
 import { columnsOf, encodeValue } from "../../src/store/sql/codec.ts";
 import { sqliteDialect } from "../../src/store/sql/dialect.ts";
@@ -26,15 +26,13 @@ export function openByHand(path: string) {
   };
 }
 
-/** By hand one would have an index keep each id unique, not our triggers. */
 export function openTables(path: string): Database.Database {
   const database = new Database(path);
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("cache_size = -32768");
   database.pragma("wal_autocheckpoint = 4096");
-  const types = { ...sqliteDialect.types, idsUniqueBy: "index" } as const;
-  for (const statement of initial.statements(types, "", "escrow_")) database.exec(statement);
+  for (const statement of initial.statements(sqliteDialect.types, "", "escrow_")) database.exec(statement);
   return database;
 }
 

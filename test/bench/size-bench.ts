@@ -59,7 +59,7 @@ async function costOfFew(path: string): Promise<number> {
 }
 
 function costFigure(total: number, costs: readonly { few: number; many: number }[]): Figure {
-  return atMost(1.3, {
+  return atMost(1.6, {
     what: `a delivery with ${total.toLocaleString("en")} stored`,
     measured: microseconds(median(costs.map(({ many }) => many))),
     against: `with ${slice.toLocaleString("en")} stored: ${microseconds(median(costs.map(({ few }) => few)))}`,

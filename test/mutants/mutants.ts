@@ -12,8 +12,7 @@ const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const deliveryRow = { file: "src/receiver/delivery-row.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
-const idHashes = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/ids"] };
-const slices = { file: "src/store/sqlite/ids.ts", tests: ["store/sqlite/ids"] };
+const sqliteTables = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/indexes"] };
 const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
@@ -188,45 +187,16 @@ export const mutants: readonly Mutant[] = [
     tests: ["receiver/receive"],
   },
   {
-    ...idHashes,
-    name: "payload ids not entered",
-    find: '${enter("id")};\\n  ${enter("payload_id")}',
-    replace: '${enter("id")}',
+    ...sqliteTables,
+    name: "payload ids not unique on SQLite",
+    find: "`payload_id ${text} unique`",
+    replace: "`payload_id ${text}`",
   },
   {
-    ...idHashes,
-    name: "equal hashes taken for equal ids",
-    find: " and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by}",
-    replace: "${by}",
-  },
-  {
-    ...idHashes,
-    name: "an id changed to a taken one",
-    find: 'when ${isTaken("id", byOther)} or',
-    replace: "when",
-  },
-  {
-    ...slices,
-    name: "ids lost on their way into the next table",
-    find: "select hash, seq ${inSlice} order by",
-    replace: "select hash, seq ${inSlice} and seq < 0 order by",
-  },
-  {
-    ...slices,
-    name: "ids never moved on",
-    find: "if (first === undefined) return;",
-    replace: "if (first === undefined || entered.length > 0) return;",
-  },
-  {
-    ...slices,
-    name: "deliveries searched for an id one by one",
-    find: "|| !isIdField(field)) return undefined;",
-    replace: "|| isIdField(field)) return undefined;",
-  },
-  {
-    ...slices,
-    name: "every commit moves all ids on",
-    find: "Math.min(entered.length, typical)",
-    replace: "typical",
+    name: "SQLite's statistics decide",
+    file: "src/store/sqlite/selective.ts",
+    find: "sql<SqlBool>`likelihood(${condition}, 0.000001)`",
+    replace: "sql<SqlBool>`(${condition})`",
+    tests: ["store/sqlite/indexes"],
   },
 ];

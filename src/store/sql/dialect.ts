@@ -40,8 +40,8 @@ export interface SqlTypes {
   readonly boolean: string;
   readonly json: string;
   readonly bytes: string;
-  /** What keeps the ids of deliveries unique: an index on each, or triggers over their hashes (`sqlite/ids.ts`). */
-  readonly idsUniqueBy: "index" | "triggers";
+  /** Keeps the rows of a table in its primary key. On SQLite they are then found there whatever its statistics say. */
+  readonly clustered: "" | " without rowid";
   /** The kind of index for text of any length: into its usual one Postgres takes 2.7 kB at most. */
   readonly longTextIndex: "" | "using hash ";
 }
@@ -55,7 +55,7 @@ export const sqliteDialect: Dialect = {
     boolean: "integer",
     json: "text",
     bytes: "blob",
-    idsUniqueBy: "triggers",
+    clustered: " without rowid",
     longTextIndex: "",
   },
   tableExists: "select 1 from sqlite_master where type = 'table' and name = ?",
@@ -72,7 +72,7 @@ export const postgresDialect: Dialect = {
     boolean: "smallint",
     json: 'text collate "C"',
     bytes: "bytea",
-    idsUniqueBy: "index",
+    clustered: "",
     longTextIndex: "using hash ",
   },
   tableExists: "select 1 where to_regclass($1) is not null",

@@ -19,34 +19,24 @@ export interface RowStatement {
 /** Any tables: the statements are made from the table shapes, not from types. */
 export type AnyDatabase = Record<string, Record<string, unknown>>;
 
-/** How statements are bound to indexes, where a database would not always find the right one by itself. */
-export interface Indexing {
-  /** A condition that an index serves, beside a `field = value` that none does. Only for `=`: SQL's `in` goes without. */
-  condition(table: TableName, field: string, value: unknown): Expression<SqlBool> | undefined;
-  /** What a statement that asks for values of this field says after the table's name. */
-  hint(table: TableName, field: string): string;
-}
-
-const unbound: Indexing = { condition: () => undefined, hint: () => "" };
+/** A condition for a value, as a database is told it: that few rows meet it. */
+export type Selective = (condition: Expression<SqlBool>) => Expression<SqlBool>;
 
 /**
  * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
  * statement, at the driver's own speed.
  */
-export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace, indexing = unbound) {
+export function createStatements(
+  kysely: Kysely<AnyDatabase>,
+  place: TablePlace,
+  selective: Selective = (condition) => condition,
+) {
   const kept = keepOnce();
   const named = namesIn(place);
-  const toEqual = (table: TableName, field: string, value: unknown): Where => {
-    const also = indexing.condition(table, field, value);
-    const { name } = columnOf(table, field);
-    return (eb) => (also === undefined ? eb(name, "=", value) : eb.and([eb(name, "=", value), also]));
-  };
-  const where = <Row>(table: TableName, condition: Condition<Row>): Where =>
-    toWhere(table, condition, toEqual);
-  const hintOf = <Row>(table: TableName, conditions: readonly Condition<Row>[] = []): string => {
-    const hints = conditions.filter(asksForValues).map(({ field }) => indexing.hint(table, field));
-    return hints.find((hint) => hint !== "") ?? "";
-  };
+  const isField =
+    (table: TableName, field: string): Where =>
+    (eb) =>
+      selective(eb(columnOf(table, field).name, "=", field));
 
   return {
     insert: (table: TableName): RowStatement =>
@@ -84,26 +74,25 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
           kysely
             .updateTable(named(table))
             .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
-            .where(toEqual(table, field, field)),
+            .where(isField(table, field)),
         ),
       ),
 
     lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
-      kept(`lookup ${table} ${field} ${without.join()}`, () => {
-        const rows = kysely.selectFrom(named(table)).select(names(table, without));
-        const { sql, columns } = rowStatement(table, rows.where(toEqual(table, field, field)));
-        return { sql: hinted(sql, indexing.hint(table, field)), columns };
-      }),
+      kept(`lookup ${table} ${field} ${without.join()}`, () =>
+        rowStatement(
+          table,
+          kysely.selectFrom(named(table)).select(names(table, without)).where(isField(table, field)),
+        ),
+      ),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
-      for (const condition of query.where ?? []) builder = builder.where(where(table, condition));
+      for (const condition of query.where ?? [])
+        builder = builder.where(toWhere(table, condition, selective));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
-      return bound(
-        query.limit === undefined ? builder : builder.limit(query.limit),
-        hintOf(table, query.where),
-      );
+      return bound(query.limit === undefined ? builder : builder.limit(query.limit));
     },
 
     countBy: <Name extends TableName>(
@@ -113,9 +102,9 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
     ): BoundStatement => {
       const { name } = columnOf(table, field);
       let builder = kysely.selectFrom(named(table));
-      for (const condition of conditions) builder = builder.where(where(table, condition));
+      for (const condition of conditions) builder = builder.where(toWhere(table, condition, selective));
       const counted = builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name);
-      return bound(counted, hintOf(table, conditions));
+      return bound(counted);
     },
 
     remove: <Name extends TableName>(
@@ -123,8 +112,8 @@ export function createStatements(kysely: Kysely<AnyDatabase>, place: TablePlace,
       conditions: readonly Condition<Tables[Name]>[],
     ): BoundStatement => {
       let builder = kysely.deleteFrom(named(table));
-      for (const condition of conditions) builder = builder.where(where(table, condition));
-      return bound(builder, hintOf(table, conditions));
+      for (const condition of conditions) builder = builder.where(toWhere(table, condition, selective));
+      return bound(builder);
     },
   };
 }
@@ -151,27 +140,14 @@ export function rowStatement(table: TableName, builder: Compilable): RowStatemen
   return { sql, columns: parameters.map((field) => columnOf(table, field as string)) };
 }
 
-function bound(builder: Compilable, hint: string): BoundStatement {
+function bound(builder: Compilable): BoundStatement {
   const { sql, parameters } = builder.compile();
-  return { sql: hinted(sql, hint), values: parameters as SqlValue[] };
-}
-
-function hinted(sql: string, hint: string): string {
-  return sql.replace(" where ", `${hint} where `);
-}
-
-/** Not one with a null among its values: that becomes an `or`, for which SQLite may go through the whole index. */
-function asksForValues<Row>(condition: Condition<Row>): boolean {
-  return condition.op === "=" || (condition.op === "in" && !condition.value.includes(null));
+  return { sql, values: parameters as SqlValue[] };
 }
 
 type Where = (eb: ExpressionBuilder<AnyDatabase, string>) => Expression<SqlBool>;
 
-function toWhere<Row>(
-  table: TableName,
-  condition: Condition<Row>,
-  toEqual: (table: TableName, field: string, value: unknown) => Where,
-): Where {
+function toWhere<Row>(table: TableName, condition: Condition<Row>, selective: Selective): Where {
   const { name, type } = columnOf(table, condition.field);
   switch (condition.op) {
     case "null":
@@ -182,9 +158,10 @@ function toWhere<Row>(
       return toIn(
         name,
         condition.value.map((each) => encodeValue(type, each)),
+        selective,
       );
     case "=":
-      return toEqual(table, condition.field, encodeValue(type, condition.value));
+      return (eb) => selective(eb(name, "=", encodeValue(type, condition.value)));
     case "<":
     case "<=":
     case ">":
@@ -194,9 +171,9 @@ function toWhere<Row>(
 }
 
 /** SQL's own `in` never finds a null, and an empty list is no SQL on every database. */
-function toIn(name: string, values: readonly SqlValue[]): Where {
+function toIn(name: string, values: readonly SqlValue[], selective: Selective): Where {
   const some = values.filter((value) => value !== null);
-  const isOne: Where = (eb) => eb(name, "in", some.length === 0 ? [null] : some);
+  const isOne: Where = (eb) => selective(eb(name, "in", some.length === 0 ? [null] : some));
   return values.includes(null) ? (eb) => eb.or([isOne(eb), eb(name, "is", null)]) : isOne;
 }
 

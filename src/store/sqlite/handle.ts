@@ -8,11 +8,6 @@ export interface SqliteHandle {
   readonly memory: boolean;
   readonly inTransaction: boolean;
   prepare(sql: string): SqliteStatement;
-  function(
-    name: string,
-    options: { deterministic: boolean },
-    run: (text: string | null) => number | null,
-  ): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
   close(): unknown;
 }

@@ -12,8 +12,7 @@ import { proveWriting } from "../prove-writing.ts";
 import { createRowBatches } from "./batches.ts";
 import { closeAll, createSqliteEngine, refuseInTransaction, whenFree, type Closable } from "./engine.ts";
 import { guarded, type SqliteHandle } from "./handle.ts";
-import { defineIdHash, withIdHashes } from "./ids.ts";
-import { sqliteIndexing } from "./indexing.ts";
+import { selective } from "./selective.ts";
 import { browseAlone, browseShared } from "./kysely.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
 import type { Store } from "../store.ts";
@@ -63,8 +62,8 @@ const somePath = z
     'expected a path alone, without "sqlite:" or "file:" before it',
   );
 const isHandle = (value: unknown): boolean => {
-  const { prepare, function: define } = (value ?? {}) as Partial<SqliteHandle>;
-  return typeof prepare === "function" && typeof define === "function";
+  const { prepare, pragma } = (value ?? {}) as Partial<SqliteHandle>;
+  return typeof prepare === "function" && typeof pragma === "function";
 };
 
 const schema = strictOptions({
@@ -96,10 +95,9 @@ async function buildStore(
 ): Promise<Store> {
   const writer = await whenFree(open, busyTimeoutMs);
   if (open.lent !== true) owned.unshift(writer);
-  if (open.lent === true) checkLent(writer);
+  if (open.lent === true) refuseInTransaction(writer);
   else keepStatementJournalsInMemory(writer);
   await whenFree(() => configure(writer), busyTimeoutMs);
-  defineIdHash(writer);
   const writeLock = createLock();
   const { reader, readLock, browsing } = writer.memory
     ? { reader: writer, readLock: writeLock, browsing: browseShared(writer, writeLock) }
@@ -117,14 +115,14 @@ async function buildStore(
   const kysely = new Kysely<AnyDatabase>({ dialect });
   const where = { schema: null, prefix };
   const db = new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(where)] });
-  const statements = createStatements(kysely, where, sqliteIndexing(where));
+  const statements = createStatements(kysely, where, selective);
   const store = createKyselyStore({
     engine,
     dialect: sqliteDialect,
     place: where,
     statements,
     db,
-    batches: (session) => withIdHashes(createRowBatches(session, statements), session, where),
+    batches: (session) => createRowBatches(session, statements),
   });
   return {
     ...store,
@@ -148,18 +146,7 @@ function openReaders(writer: SqliteHandle, owned: Closable[]) {
       browser.close();
     },
   });
-  for (const handle of [reader, browser]) defineIdHash(handle);
   return { reader, readLock: createLock(), browsing };
-}
-
-/** Inside a transaction it can't be configured; whether it distrusts its schema is for its owner to decide. */
-function checkLent(lent: SqliteHandle): void {
-  refuseInTransaction(lent);
-  if (lent.pragma("trusted_schema", { simple: true }) !== 0) return;
-  throw new EscrowMirrorError(
-    "invalid-configuration",
-    "sqlite({ database }): the handle has pragma trusted_schema = off, and our triggers call a function of ours, which it forbids: leave it on, or pass a path",
-  );
 }
 
 /**
@@ -175,11 +162,9 @@ function configure(handle: SqliteHandle): void {
   handle.pragma("journal_mode = wal");
   handle.pragma("synchronous = full");
   handle.pragma("cache_size = -32768");
-  // Every batch writes to pages all over the small table of id hashes, and often to the same ones of the middle table: with
-  // a longer WAL (16 MiB) a page that many batches wrote to goes to the database once.
+  // Ids are random: every batch writes to pages all over their indexes. With a longer WAL (16 MiB) a page that several
+  // batches wrote to goes to the database once.
   handle.pragma("wal_autocheckpoint = 4096");
-  // Our triggers call a function of ours.
-  handle.pragma("trusted_schema = on");
   // After a burst the WAL file shrinks again to this.
   handle.pragma("journal_size_limit = 67108864");
 }

@@ -10,18 +10,19 @@ export const initial = {
   name: "0001-initial-beta-1",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
-    const { serial, text, integer, boolean, json, bytes, idsUniqueBy, longTextIndex } = types;
-    const unique = idsUniqueBy === "index" ? " unique" : "";
+    const { serial, text, integer, boolean, json, bytes, clustered, longTextIndex } = types;
     const table = (name: string, lines: string[]): string =>
       `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
+    /** Of small rows, which are always asked for by their key. */
+    const keyed = (name: string, lines: string[]): string => table(name, lines) + clustered;
     const index = (name: string, on: string, rest = ""): string =>
       `create index ${prefix}${name} on ${schema}${prefix}${on}${rest}`;
     return [
       table("deliveries", [
         `seq ${serial}`,
-        `id ${text} not null${unique}`,
+        `id ${text} not null unique`,
         `webhook_id ${text} not null`,
-        `payload_id ${text}${unique}`,
+        `payload_id ${text} unique`,
         `digest ${bytes} not null`,
         `content_key ${bytes} not null unique`,
         `event ${text}`,
@@ -41,7 +42,6 @@ export const initial = {
       ]),
       index("deliveries_by_contract", "deliveries (contract_id)"),
       index("deliveries_by_outcome", "deliveries (outcome)"),
-      ...(idsUniqueBy === "triggers" ? idHashes(prefix) : []),
 
       table("snapshots", [
         `seq ${serial}`,
@@ -52,7 +52,7 @@ export const initial = {
         `unique (contract_id, digest)`,
       ]),
 
-      table("contracts", [
+      keyed("contracts", [
         `contract_id ${text} not null primary key`,
         `status ${text}`,
         `status_since ${text}`,
@@ -89,7 +89,7 @@ export const initial = {
       ),
       index("contracts_by_change", "contracts (changed_at)"),
 
-      table("milestones", [
+      keyed("milestones", [
         `contract_id ${text} not null`,
         `milestone_id ${text} not null`,
         `name ${text}`,
@@ -103,7 +103,7 @@ export const initial = {
         `primary key (contract_id, milestone_id)`,
       ]),
 
-      table("refunds", [
+      keyed("refunds", [
         `contract_id ${text} not null`,
         `refund_id ${text} not null`,
         `milestone_id ${text}`,
@@ -121,7 +121,7 @@ export const initial = {
       index("refunds_by_id", "refunds (refund_id)"),
       index("refunds_by_state", "refunds (state)"),
 
-      table("payments", [
+      keyed("payments", [
         `contract_id ${text} not null`,
         `payment_key ${text} not null`,
         `payment_id ${text} not null`,
@@ -135,7 +135,7 @@ export const initial = {
         `primary key (contract_id, payment_key)`,
       ]),
 
-      table("disputes", [
+      keyed("disputes", [
         `contract_id ${text} not null`,
         `dispute_key ${text} not null`,
         `dispute_id ${text}`,
@@ -145,7 +145,7 @@ export const initial = {
         `primary key (contract_id, dispute_key)`,
       ]),
 
-      table("transitions", [
+      keyed("transitions", [
         `contract_id ${text} not null`,
         `position ${integer} not null`,
         `entity ${text} not null`,
@@ -176,7 +176,7 @@ export const initial = {
       ]),
       index("anomalies_by_kind", "anomalies (kind)"),
 
-      table("secrets", [
+      keyed("secrets", [
         `fingerprint ${text} not null primary key`,
         `secret_id ${text} not null`,
         `state ${text} not null`,
@@ -186,43 +186,6 @@ export const initial = {
   },
 };
 
-/**
- * The tables, the view and the triggers of `store/sqlite/ids.ts`. A delivery that is removed, or gets another id, leaves its
- * hash behind, which is harmless: ids are compared in the rows themselves. A hash may be entered again, for both ids of a
- * delivery may be one, and SQLite gives the `seq` of a removed row to another.
- */
-function idHashes(prefix: string): string[] {
-  const deliveries = `${prefix}deliveries`;
-  const hashes = `${prefix}delivery_id_hashes`;
-  const levels = ["small", "middle", "large"].map((level) => `${hashes}_${level}`);
-  const columns = "(hash integer not null, seq integer not null, primary key (hash, seq)) without rowid";
-  const trigger = (name: string, when: string, body: string): string =>
-    `create trigger ${deliveries}_${name} ${when}\nbegin\n  ${body};\nend`;
-  const isTaken = (column: string, by = ""): string =>
-    `exists (select 1 from ${hashes} as known where known.hash = escrow_id_hash(new.${column}) and (select ${column} from ${deliveries} as other where other.seq = known.seq) = new.${column}${by})`;
-  const byOther = " and known.seq <> new.seq";
-  const enter = (column: string): string =>
-    `insert or ignore into ${hashes}_small select escrow_id_hash(new.${column}), new.seq where new.${column} is not null`;
-  const enterBoth = `${enter("id")};\n  ${enter("payload_id")}`;
-  return [
-    ...levels.map((level) => `create table ${level} ${columns}`),
-    `create view ${hashes} as ${levels.map((level) => `select hash, seq from ${level}`).join(" union all ")}`,
-    // As our inserts' own `on conflict do nothing` would have it: a trigger can't see what an insert says.
-    trigger(
-      "insert_unique",
-      `before insert on ${deliveries} when ${isTaken("id")} or ${isTaken("payload_id")}`,
-      "select raise(ignore)",
-    ),
-    trigger("insert_hash", `after insert on ${deliveries}`, enterBoth),
-    trigger(
-      "update_unique",
-      `before update of id, payload_id on ${deliveries} when ${isTaken("id", byOther)} or ${isTaken("payload_id", byOther)}`,
-      `select raise(abort, 'UNIQUE constraint failed: ${deliveries}.id or ${deliveries}.payload_id')`,
-    ),
-    trigger("update_hash", `after update of id, payload_id on ${deliveries}`, enterBoth),
-  ];
-}
-
 interface Types {
   readonly serial: string;
   readonly text: string;
@@ -230,6 +193,6 @@ interface Types {
   readonly boolean: string;
   readonly json: string;
   readonly bytes: string;
-  readonly idsUniqueBy: "index" | "triggers";
+  readonly clustered: "" | " without rowid";
   readonly longTextIndex: "" | "using hash ";
 }
