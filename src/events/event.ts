@@ -61,9 +61,9 @@ export interface EventFacts {
   /** As sent: the fold gives it its canonical spelling. */
   readonly status: string | null;
   readonly previousStatus: string | null;
-  /** Halalas, exact; `null` when absent or out of range. */
+  /** Halalas, exact; `null` when absent, unreadable or out of range. */
   readonly amountMinor: number | null;
-  /** `SAR` when absent (§6.3). */
+  /** `SAR` when absent (§6.3), `XXX` when unreadable. */
   readonly currency: string;
   /** ISO 8601 in UTC with `Z` and the fraction as given; `null` when no time can be read. */
   readonly occurredAt: string | null;

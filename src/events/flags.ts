@@ -2,14 +2,18 @@
 export const parseFlags = [
   /** The time names no zone and was read as UTC. */
   "no-zone",
-  /** The time is missing, unparseable or year 1: the event sorts before all timed ones. */
+  /** No time can be read, of the event or of its creation: the event sorts before all timed ones. */
   "no-time",
   /** More than two real decimals: rounded half away from zero. */
   "amount-precision",
   /** Beyond 2^53 − 1 halalas: not kept as a number. */
   "amount-range",
-  /** A currency other than SAR. */
+  /** Text or a value that is no number: no amount is kept. */
+  "amount-unreadable",
+  /** A currency other than SAR; `XXX` for one that can't be read. */
   "foreign-currency",
+  /** A `previousStatus` that is no name: it counts as absent. */
+  "previous-status-unreadable",
 ] as const;
 
 export type ParseFlag = (typeof parseFlags)[number];

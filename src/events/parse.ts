@@ -6,7 +6,6 @@ import { Buffer, isUtf8 } from "node:buffer";
 import type { ZodError } from "zod";
 import { canonicalId, isBlank } from "../shared/ids.ts";
 import { toMinorUnits } from "../shared/money.ts";
-import type { MinorUnits } from "../shared/money.ts";
 import { err, ok } from "../shared/result.ts";
 import type { Result } from "../shared/result.ts";
 import { parseWireTime } from "../shared/wire-time.ts";
@@ -15,7 +14,7 @@ import type { EventFacts, EventMetadata } from "./event.ts";
 import { readFields } from "./fields.ts";
 import type { ParseFlag } from "./flags.ts";
 import { NumberText, numberToText, parseExactJson } from "./json.ts";
-import { payloadTable, readPayloadSchema, testPayloadSchema } from "./wire.ts";
+import { nameLengthMax, payloadTable, readPayloadSchema, testPayloadSchema } from "./wire.ts";
 import type { ReadPayload } from "./wire.ts";
 
 /** A body that was understood. */
@@ -81,9 +80,10 @@ function describe(error: ZodError): string {
 }
 
 function toFacts({ id, event, createdAt, data }: ReadPayload): EventFacts {
-  const time = parseWireTime(data.timestamp ?? createdAt);
+  const time = parseWireTime(data.timestamp) ?? parseWireTime(createdAt);
   const amount = toAmount(data.amount);
   const currency = toCurrency(data.currency);
+  const previousStatus = toName(data.previousStatus);
   const metadata = data.metadata;
   return {
     event,
@@ -95,14 +95,14 @@ function toFacts({ id, event, createdAt, data }: ReadPayload): EventFacts {
     paymentId: toId(data.paymentId),
     invoiceId: toId(data.invoiceId),
     reference: toText(data.reference) ?? toText(metadata?.reference) ?? null,
-    status: toName(data.status),
-    previousStatus: toName(data.previousStatus),
+    status: toName(data.status) ?? null,
+    previousStatus: previousStatus ?? null,
     amountMinor: amount.minor,
     currency,
     occurredAt: time?.text ?? null,
     orderKey: time?.orderKey ?? "",
     metadata: metadata === undefined ? {} : toMetadata(metadata),
-    flags: toFlags(time, amount, currency),
+    flags: toFlags({ time, amount, currency, previousStatus }),
   };
 }
 
@@ -113,9 +113,11 @@ function toId(value: string | number | NumberText | null | undefined): string | 
   return canonicalId(typeof value === "string" ? value : numberToText(value)) ?? null;
 }
 
-// A blank status is none.
-function toName(value: string | null | undefined): string | null {
-  return value === undefined || value === null || isBlank(value) ? null : value;
+/** A name as sent; `null` for none, and a blank one is none; `undefined` for what is no name. */
+function toName(value: unknown): string | null | undefined {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== "string" || value.length > nameLengthMax) return undefined;
+  return isBlank(value) ? null : value;
 }
 
 /** Descriptive text: strings as they are, numbers as their digits, booleans as words, anything else not at all. */
@@ -136,26 +138,44 @@ function toMetadata(source: Metadata): EventMetadata {
 
 const metadataNames = ["metadata1", "metadata2", "metadata3", "metadata4"] as const;
 
-// The schema has let decimals through and nothing else, so what fails here is absent.
-function toAmount(value: string | number | NumberText | null | undefined): MinorUnits {
-  const amount = toMinorUnits(String(value));
-  return amount.ok ? amount.value : noAmount;
+/** What an amount says, or what of it had to be said. */
+interface ReadAmount {
+  readonly minor: number | null;
+  readonly flags: readonly ParseFlag[];
 }
 
-const noAmount: MinorUnits = { minor: null, flags: [] };
+/** An amount never costs an event: what is no number is none, and flagged (semantics §6). */
+function toAmount(value: unknown): ReadAmount {
+  if (value === null || value === undefined) return { minor: null, flags: [] };
+  const isText = typeof value === "string" || typeof value === "number" || value instanceof NumberText;
+  const amount = isText ? toMinorUnits(String(value)) : undefined;
+  return amount?.ok === true ? amount.value : { minor: null, flags: ["amount-unreadable"] };
+}
 
-function toCurrency(value: string | null | undefined): string {
+function toCurrency(value: unknown): string {
   const currency = toName(value);
+  if (currency === undefined) return noCurrency;
   return currency === null || currency.toUpperCase() === serviceCurrency ? serviceCurrency : currency;
 }
 
 /** "Always SAR" (§6.3). */
 const serviceCurrency = "SAR";
 
-function toFlags(time: WireTime | undefined, amount: MinorUnits, currency: string): readonly ParseFlag[] {
+/** ISO 4217's own code where no currency can be named: what can't be read must not pass for SAR. */
+const noCurrency = "XXX";
+
+interface Oddities {
+  readonly time: WireTime | undefined;
+  readonly amount: ReadAmount;
+  readonly currency: string;
+  readonly previousStatus: string | null | undefined;
+}
+
+function toFlags({ time, amount, currency, previousStatus }: Oddities): readonly ParseFlag[] {
   const flags: ParseFlag[] = [...amount.flags];
   if (time === undefined) flags.push("no-time");
   else if (!time.zone) flags.push("no-zone");
   if (currency !== serviceCurrency) flags.push("foreign-currency");
+  if (previousStatus === undefined) flags.push("previous-status-unreadable");
   return flags;
 }

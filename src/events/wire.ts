@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { idLengthMax } from "../shared/ids.ts";
-import { readDecimal } from "../shared/money.ts";
 import { fieldTable } from "./fields.ts";
 import { NumberText } from "./json.ts";
 
 /** The longest event type, status or currency that is understood, in UTF-16 code units. */
-const nameLengthMax = 255;
+export const nameLengthMax = 255;
 
 const anything = z.unknown().optional();
 
@@ -16,15 +15,6 @@ const id = z
   .custom<Digits>((value) => isDigits(value) && String(value).length <= idLengthMax, {
     error: `expected a string or a number of at most ${idLengthMax} characters`,
   })
-  .nullish();
-
-const amount = z
-  .custom<Digits>(
-    (value) => isDigits(value) && (typeof value !== "string" || readDecimal(value) !== undefined),
-    {
-      error: "expected a number or a decimal text",
-    },
-  )
   .nullish();
 
 const name = z.string({ error: "expected a string" }).max(nameLengthMax, {
@@ -46,9 +36,9 @@ const dataShape = {
   disputeId: id,
   reference: anything,
   status: name.nullish(),
-  previousStatus: name.nullish(),
-  amount,
-  currency: name.nullish(),
+  previousStatus: anything,
+  amount: anything,
+  currency: anything,
   paymentId: id,
   transactionId: id,
   invoiceId: id,
@@ -65,9 +55,8 @@ const expectedObject = { error: "expected an object" };
 
 /**
  * The body of a webhook (§6.3) in the service's own camelCase, with as much latitude as can still be understood:
- * null is absent, unknown fields, event types and statuses pass, an id may be a number, an amount a decimal text.
- * Descriptive fields and times may hold anything, and metadata that is no object is dropped: nothing that only
- * describes may cost an event.
+ * null is absent, unknown fields, event types and statuses pass, an id may be a number. Only ids, `status` and `event`
+ * must be what they are: they name and move. All else may hold anything, for nothing that only describes may cost an event.
  */
 export const webhookPayloadSchema = z.looseObject(
   {

@@ -1,3 +1,4 @@
+import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
 import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { TimestampUnit } from "./scheme.ts";
 
@@ -49,9 +50,8 @@ export function isWithin(tolerance: Tolerance, timestampMs: number, nowMs: numbe
 const isoWithZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 function parseIso(text: string): number | undefined {
-  if (!isoWithZone.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
+  const time = isoWithZone.test(text) ? parseWireTime(text) : undefined;
+  return time && orderKeyToMs(time.orderKey);
 }
 
 function isTolerancePair(option: unknown): boolean {

@@ -398,9 +398,20 @@ describe("what is odd about the values", () => {
   it.each([
     ["amount-precision", { amount: "1.005" }],
     ["amount-range", { amount: "90071992547409.92" }],
+    ["amount-unreadable", { amount: "a lot" }],
+    ["amount-unreadable", { amount: true }],
     ["foreign-currency", { currency: "USD" }],
-  ])("becomes the anomaly %s", (kind, shape) => {
-    expect(kindsOf(foldOf(event("contract.created", { seconds: 0, ...shape })))).toEqual([kind]);
+    ["foreign-currency", { currency: 682 }],
+    ["previous-status-unreadable", { previousStatus: ["Draft"] }],
+  ])("becomes the anomaly %s and costs no event: %j", (kind, shape) => {
+    const state = foldOf(event("contract.created", { seconds: 0, reference: "R-1", ...shape }));
+    expect(state.contract).toMatchObject({ status: "pending", reference: "R-1" });
+    expect(kindsOf(state)).toEqual([kind]);
+  });
+
+  it("leaves a payment without the amount that could not be read", () => {
+    const state = foldOf(event("payment.completed", { seconds: 0, paymentId: "P", amount: "1,5" }));
+    expect([...state.payments.values()]).toMatchObject([{ paymentId: "P", amountMinor: null }]);
   });
 });
 

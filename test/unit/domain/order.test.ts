@@ -21,6 +21,18 @@ describe("the order of events", () => {
     expect(historyOf(paid, approved)).toEqual(["Approved", "Escrow"]);
   });
 
+  it.each(["", "0001-01-01T00:00:00", "soon", "2026-02-30T14:30:00Z", 0, {}])(
+    "falls back to createdAt from a time that can't be read: %j",
+    (timestamp) => {
+      const state = foldOf(
+        event("contract.created", { seconds: 10 }),
+        event("contract.approved", { createdAt: at(20), timestamp }),
+      );
+      expect(state.contract).toMatchObject({ status: "Approved", statusSince: at(20), updatedAt: at(20) });
+      expect(kindsOf(state)).toEqual([]);
+    },
+  );
+
   it("tells seven-digit fractions apart", () => {
     const approved = event("contract.approved", { timestamp: "2026-04-14T14:30:00.1234567Z" });
     const paid = event("payment.completed", { timestamp: "2026-04-14T14:30:00.1234568Z", paymentId: "P" });

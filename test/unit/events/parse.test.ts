@@ -271,11 +271,6 @@ describe("the payload's shape", () => {
     [`{"event":"e","data":"x"}`, "data: expected an object"],
     [withRaw("status", "1"), "data.status: expected a string"],
     [withRaw("status", `"${"s".repeat(256)}"`), "data.status: expected at most 255 characters"],
-    [withRaw("previousStatus", "{}"), "data.previousStatus: expected a string"],
-    [withRaw("currency", "false"), "data.currency: expected a string"],
-    [withRaw("amount", "true"), "data.amount: expected a number or a decimal text"],
-    [withRaw("amount", `"1,5"`), "data.amount: expected a number or a decimal text"],
-    [withRaw("amount", `""`), "data.amount: expected a number or a decimal text"],
     [
       withRaw("metadata", `{"milestoneId":{}}`),
       "data.metadata.milestoneId: expected a string or a number of at most 255 characters",
@@ -290,7 +285,7 @@ describe("the payload's shape", () => {
 
   it("never puts a value into the reason", () => {
     const secret = "s3cret";
-    for (const field of ["status", "amount", "contractId", "currency", "timestamp"]) {
+    for (const field of ["status", "amount", "contractId", "currency", "timestamp", "disputeId"]) {
       expect(problemOf(withRaw(field, `{"${secret}":"${secret}"}`))).not.toContain(secret);
     }
     expect(problemOf(`{"event":"${secret}"`)).not.toContain(secret);
@@ -347,12 +342,36 @@ describe("amounts", () => {
     expect(factsOf(withRaw("amount", raw))).toMatchObject({ amountMinor, flags });
   });
 
+  it.each([`"1,5"`, `"12 SAR"`, `""`, `" 5"`, `".5"`, `"NaN"`, `"0x10"`, `"٣"`, "true", "{}", "[5]"])(
+    "that are no number never cost the event: %s is none, and flagged",
+    (raw) => {
+      expect(factsOf(withRaw("amount", raw))).toMatchObject({
+        contractId: "CNT-1",
+        amountMinor: null,
+        flags: ["amount-unreadable"],
+      });
+    },
+  );
+
   it("in another currency are kept and flagged", () => {
     expect(factsOf(withData({ currency: "USD" }))).toMatchObject({
       currency: "USD",
       flags: ["foreign-currency"],
     });
     expect(factsOf(withData({ currency: "sar" }))).toMatchObject({ currency: "SAR", flags: [] });
+  });
+
+  it.each([
+    ["a boolean", "false"],
+    ["a number", "5"],
+    ["an object", "{}"],
+    ["a list", `["SAR"]`],
+    ["a text of 256", `"${"S".repeat(256)}"`],
+  ])("in a currency that can't be read, %s, are in none that passes for SAR", (_, raw) => {
+    expect(factsOf(withRaw("currency", raw))).toMatchObject({
+      currency: "XXX",
+      flags: ["foreign-currency"],
+    });
   });
 });
 
@@ -361,18 +380,61 @@ describe("times", () => {
     ["2026-01-25T10:28:10.4874015Z", "2026-01-25T10:28:10.4874015Z", []],
     ["2026-01-25T10:28:10.4874015+01:00", "2026-01-25T09:28:10.4874015Z", []],
     ["2026-01-25T10:28:10", "2026-01-25T10:28:10Z", ["no-zone"]],
-    ["0001-01-01T00:00:00", null, ["no-time"]],
-    ["yesterday", null, ["no-time"]],
-    [1_769_336_890, null, ["no-time"]],
-    [{}, null, ["no-time"]],
   ])("data.timestamp %j is %s", (timestamp, occurredAt, flags) => {
     expect(factsOf(withData({ timestamp }))).toMatchObject({ occurredAt, flags });
   });
 
-  it("come from createdAt only where data.timestamp is absent", () => {
-    expect(factsOf(withData({ timestamp: null })).occurredAt).toBe("2026-01-19T14:30:00Z");
-    expect(factsOf(withData({ timestamp: undefined })).orderKey).toBe("2026-01-19T14:30:00.000000000");
-    expect(factsOf(withData({ timestamp: "yesterday" })).orderKey).toBe("");
+  it.each([
+    undefined,
+    null,
+    "",
+    " ",
+    "soon",
+    "0001-01-01T00:00:00",
+    "0000-00-00",
+    "2026-02-30T00:00:00Z",
+    "2026-01-19T24:00:00Z",
+    1_769_336_890,
+    {},
+    ["2026-01-25T10:28:10Z"],
+  ])("come from createdAt where data.timestamp is %j: a useless time hides no good one", (timestamp) => {
+    expect(factsOf(withData({ timestamp }))).toMatchObject({
+      occurredAt: "2026-01-19T14:30:00Z",
+      orderKey: "2026-01-19T14:30:00.000000000",
+      flags: [],
+    });
+  });
+
+  it("come from data.timestamp where both can be read", () => {
+    expect(factsOf({ ...complete, createdAt: "2020-01-01T00:00:00Z" }).occurredAt).toBe(
+      completeFacts.occurredAt,
+    );
+  });
+
+  it.each([undefined, "", "0001-01-01T00:00:00Z", "soon"])(
+    "are none where createdAt %j can't be read either",
+    (createdAt) => {
+      expect(factsOf({ ...withData({ timestamp: "later" }), createdAt })).toMatchObject({
+        occurredAt: null,
+        orderKey: "",
+        flags: ["no-time"],
+      });
+    },
+  );
+});
+
+describe("a previousStatus", () => {
+  it.each([
+    ["an object", "{}"],
+    ["a number", "1"],
+    ["a boolean", "false"],
+    ["a list", `["Escrow"]`],
+    ["a text of 256", `"${"s".repeat(256)}"`],
+  ])("that is %s counts as absent, and is flagged", (_, raw) => {
+    expect(factsOf(withRaw("previousStatus", raw))).toMatchObject({
+      previousStatus: null,
+      flags: ["previous-status-unreadable"],
+    });
   });
 });
 

@@ -44,6 +44,21 @@ describe("a signed timestamp", () => {
     },
   );
 
+  it.each([
+    "2027-02-30T00:00:00Z",
+    "2026-02-29T12:00:00Z",
+    "2026-04-31T12:00:00Z",
+    "2026-04-14T24:00:00Z",
+    "2026-04-14T14:60:00Z",
+    "2026-04-14T14:30:60Z",
+    "2026-00-14T14:30:00Z",
+    "2026-04-00T14:30:00Z",
+    "2026-04-14T14:30:00+24:00",
+    "0001-01-01T00:00:00Z",
+  ])("in ISO 8601 is never %j: no such day or time exists, and none is rolled over", (text) => {
+    expect(parseTimestamp(text, "iso")).toBeUndefined();
+  });
+
   it("is written as it is read", () => {
     for (const unit of ["s", "ms", "iso"] as const) {
       expect(parseTimestamp(formatTimestamp(noonMs, unit), unit)).toBe(noonMs);
