@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from "./timers.ts";
+
 /** Nothing has come for so long: the sender waits for its answer. */
 const idleMs = 500;
 /** However much still comes, nobody holds a connection for longer by it. */

@@ -1,8 +1,8 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
-import { setImmediate } from "node:timers/promises";
 import type { ReceiveResult } from "../../src/index.ts";
 import { createBodyChunks } from "./body-chunks.ts";
 import { createLinger } from "./linger.ts";
+import { nextTurn } from "./timers.ts";
 import { gone, type Doubtful, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
@@ -49,7 +49,7 @@ async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Arr
     if (done || value === undefined) break;
     chunks.add(value);
     // Empty pieces never reach the limit: if they have no end, the process goes on all the same.
-    if (value.byteLength === 0) await setImmediate();
+    if (value.byteLength === 0) await nextTurn();
   }
   reader.releaseLock();
   return chunks.body();
@@ -69,7 +69,7 @@ export async function discardWeb({ body }: Pick<WebRequest, "body">): Promise<vo
   const isMore = async (): Promise<boolean> => !(await next().catch(() => ({ done: true }))).done;
   while (await isMore()) {
     linger.more();
-    await setImmediate();
+    await nextTurn();
   }
   linger.end();
   reader.releaseLock();

@@ -1,3 +1,5 @@
+import { monotonicMs, setImmediate } from "../shared/timers.ts";
+
 /**
  * Group commit: deliveries that come at the same time share one transaction, since a commit waits for the disk
  * whatever it holds. Each is answered only after the commit that holds it.
@@ -50,12 +52,12 @@ export function createIntake<Item, Answer>(
    * longer than `gatherMs`, where the host's own work makes the turns long, and only until half of the bounds is used.
    */
   async function gather(): Promise<void> {
-    const deadline = performance.now() + gatherMs;
+    const deadline = monotonicMs() + gatherMs;
     let before: number;
     do {
       before = queue.length;
       await new Promise<void>((resolve) => setImmediate(resolve));
-    } while (queue.length > before && hasRoom() && performance.now() < deadline);
+    } while (queue.length > before && hasRoom() && monotonicMs() < deadline);
   }
 
   function hasRoom(): boolean {

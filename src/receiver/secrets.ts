@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
 import { settle } from "../shared/result.ts";
+import { sleep } from "../shared/timers.ts";
 import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 

@@ -1,4 +1,5 @@
 import { ok } from "../../shared/result.ts";
+import { sleep } from "../../shared/timers.ts";
 import { accepted, refuse, refused } from "../wire/answer.ts";
 import type { Answer, Outcome } from "../wire/answer.ts";
 import { checkoutUrl, createContract, findContract, renewCheckout } from "../service/contracts.ts";
@@ -63,7 +64,7 @@ export async function answerApi(world: World, call: Call): Promise<Answer | "cut
   world.state.commit();
   if (fault?.kind === "cut") return "cut";
   // The answer is made: what it says may be old when it arrives.
-  if (fault?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+  if (fault?.kind === "slow") await sleep(fault.ms);
   return answer;
 }
 

@@ -1,6 +1,5 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { ok } from "../../shared/result.ts";
+import { sleep } from "../../shared/timers.ts";
 import { touch } from "./actions.ts";
 import { refuse, refuseFields } from "../wire/answer.ts";
 import type { Outcome } from "../wire/answer.ts";
@@ -46,7 +45,7 @@ export async function requestRefund(
   const forbidden =
     refuseByState(world, target.value, request.value) ?? refuseByBuyer(world, target.value.contract);
   if (forbidden !== undefined) return forbidden;
-  await wait(world.settings.preflightMs);
+  await sleep(world.settings.preflightMs);
   if (activeRefund(world, target.value, request.value.kind) !== undefined) {
     return refuse(
       409,

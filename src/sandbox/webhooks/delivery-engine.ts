@@ -1,5 +1,4 @@
-import { performance } from "node:perf_hooks";
-
+import { clearTimeout, monotonicMs, setImmediate, setTimeout } from "../../shared/timers.ts";
 import type { Timeline } from "../world/clock.ts";
 import { bookAttempt, countAttempt, judge, signRequest, toAttempt } from "./attempts.ts";
 import { HeldBack } from "./held-back.ts";
@@ -291,14 +290,14 @@ export class DeliveryEngine implements Timeline {
     else delivery.tries++;
     const number = Math.max(1, delivery.tries);
     const at = this.#world.stamp();
-    const startMs = clock.kind === "manual" ? clock.now() : performance.now();
+    const startMs = clock.kind === "manual" ? clock.now() : monotonicMs();
     const request = signRequest(this.#world, delivery, subscription);
     const sent = await this.#fly(request, delivery, flight);
     if (this.#closed && sent.status === null && flight.controller.signal.aborted) {
       delivery.tries -= copy ? 0 : 1;
       return;
     }
-    const durationMs = Math.round((clock.kind === "manual" ? clock.now() : performance.now()) - startMs);
+    const durationMs = Math.round((clock.kind === "manual" ? clock.now() : monotonicMs()) - startMs);
     const verdict = judge(sent.status, this.#world.settings);
     bookAttempt(
       this.#world,

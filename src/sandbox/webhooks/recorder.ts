@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import { z } from "zod";
 
+import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 import type { DeliveryRecord } from "../world/records.ts";
 import { SandboxError } from "../world/sandbox-error.ts";
 import { send } from "./send.ts";

@@ -4,6 +4,8 @@ import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 
+import { clearTimeout, setTimeout } from "../../shared/timers.ts";
+
 /** One HTTP POST, ready to go: the bytes here are the bytes that were signed. */
 export interface SignedRequest {
   url: string;

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { createLock } from "../../shared/lock.ts";
+import { sleep } from "../../shared/timers.ts";
 import { isLate, isLost, isUndone, isUniqueRace, toUnavailable, toStoreFault } from "./faults.ts";
 import type { Connection, Connections } from "./pool.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";

@@ -1,5 +1,6 @@
 /** What we use of `pg` and of a host's Kysely, typed by shape so that any copy of either fits. */
 import type { CompiledQuery } from "kysely";
+import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import { lateAnswer } from "./faults.ts";
 

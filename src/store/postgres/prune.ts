@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EscrowMirrorError } from "../../shared/errors.ts";
+import { sleep } from "../../shared/timers.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import {
   isBusy,

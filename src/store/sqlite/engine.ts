@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Lock } from "../../shared/lock.ts";
+import { monotonicMs, sleep } from "../../shared/timers.ts";
 import type { Engine, RowSession } from "../sql/session.ts";
 import { createSqliteSession, guarded, isBusy, type SqliteHandle } from "./handle.ts";
 
@@ -79,12 +79,12 @@ function notClosed(store: string, causes: readonly unknown[]): EscrowMirrorError
  * hold up everything else that runs here.
  */
 export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise<T> {
-  const deadline = performance.now() + busyTimeoutMs;
+  const deadline = monotonicMs() + busyTimeoutMs;
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
     try {
       return step();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) return guarded(() => rethrow(error));
+      if (!isBusy(error) || monotonicMs() >= deadline) return guarded(() => rethrow(error));
       await sleep(waitMs * (0.5 + Math.random() / 2));
     }
   }
