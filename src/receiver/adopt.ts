@@ -41,6 +41,7 @@ export async function adopt(
     webhookId: row.webhookId,
     ...toFactColumns(facts, byPayloadId === undefined),
     outcome: "applied" as const,
+    reason: null,
   };
   await tx.updateEach("deliveries", "contentKey", [adopted]);
   return undefined;

@@ -64,21 +64,16 @@ async function meetAll(
   return verdicts;
 }
 
-/** What hung on a header that nobody signed, or on the hour of arrival, and not on the signed body. */
-const passingReasons: ReadonlySet<string | null> = new Set([
-  "unknown-encoding",
-  "corrupt-encoding",
-  "inflated-too-large",
-  "outside-tolerance",
-]);
+/** Whose ids contradict another's stays aside, however often it comes. */
+const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict", "payload-id-conflict"]);
 
 /**
- * The same body again. It is a duplicate, unless it was set aside for no fault of its own and can be applied now: else a
- * proxy's wrong header would take an event away for good.
+ * The same body again. It is a duplicate, unless the first copy was set aside for what nobody signed (`Content-Encoding`,
+ * the hour of arrival) and this one can be read: else a header that a proxy lost or added would take an event away for good.
  */
 async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
   const { facts, reason } = arrival.reading;
-  if (facts === null || reason !== null || row.outcome !== "quarantined" || !passingReasons.has(row.reason))
+  if (facts === null || reason !== null || row.outcome !== "quarantined" || lastingReasons.has(row.reason))
     return duplicateOf(arrival);
   const [current] = await tx.lock("deliveries", "contentKey", [row.contentKey], heavyFields);
   if (current?.outcome !== "quarantined") return duplicateOf(arrival);

@@ -53,13 +53,21 @@ function isSetAside({ outcome, reason }: DeliveryRow): boolean {
   return outcome === "quarantined" || reason === "payload-changed";
 }
 
-/** Inflated as the unsigned header says, else as it is: a proxy may have inflated it and left the header. */
-function readAgain(row: DeliveryRow, bodyBytesMax: number): EventFacts {
-  if (row.body === null)
-    throw new EscrowMirrorError("not-releasable", `delivery ${row.id} can't be applied: its body was pruned`);
-  const inflated = inflateBody(row.body, row.headers?.["content-encoding"], bodyBytesMax);
-  const event = parseEvent(inflated.ok ? inflated.value : row.body);
-  if (event.ok) return event.value.facts;
-  const { reason, detail } = inflated.ok ? event.error : inflated.error;
-  throw new EscrowMirrorError("not-releasable", `delivery ${row.id} can't be applied: ${reason}: ${detail}`);
+/** As the unsigned header says, or else: a proxy may have inflated a body and left the header, or lost the header alone. */
+const encodings = [undefined, "gzip", "deflate", "br"];
+
+function readAgain({ id, body, headers }: DeliveryRow, bodyBytesMax: number): EventFacts {
+  if (body === null)
+    throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: its body was pruned`);
+  const first = readAs(headers?.["content-encoding"], body, bodyBytesMax);
+  if (first.ok) return first.value.facts;
+  const readable = encodings.map((each) => readAs(each, body, bodyBytesMax)).find((each) => each.ok);
+  if (readable !== undefined) return readable.value.facts;
+  const { reason, detail } = first.error;
+  throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: ${reason}: ${detail}`);
+}
+
+function readAs(encoding: string | undefined, body: Uint8Array, bodyBytesMax: number) {
+  const inflated = inflateBody(body, encoding, bodyBytesMax);
+  return inflated.ok ? parseEvent(inflated.value) : inflated;
 }
