@@ -31,7 +31,8 @@ export function decideEvent(machine: Machine, standing: Standing, claim: Claim, 
   const { next, prev } = claim;
   if (status === next) return stays(null);
   if (status === null) return moves(isFirstStatus(machine, next) ? null : "gap");
-  if (prev === status) return moves(null);
+  // The service says itself that it left a terminal status: it is followed, and told of.
+  if (prev === status) return moves(machine.terminal.includes(status) ? "after-terminal" : null);
   if (prev === null && hasStep(machine, status, next)) return moves(null);
   if (reachable(machine, status, next)) return moves("gap");
   if (reachable(machine, next, status) && withinSkew(standing, claim.orderKey, skewMs)) return stays(null);

@@ -1,5 +1,6 @@
 import type { AnomalyKind } from "./anomaly.ts";
 import type { Standing, Decision } from "./decide.ts";
+import { putMilestone, type Lookups } from "./lookups.ts";
 import { sourceOf } from "./machine.ts";
 import type { Move } from "./moves.ts";
 import type {
@@ -22,6 +23,7 @@ export interface Draft {
   readonly disputes: Map<string, DisputeRecord>;
   readonly transitions: TransitionRecord[];
   readonly anomalies: AnomalyRecord[];
+  readonly lookups: Lookups;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -43,7 +45,13 @@ export function openDraft(state: ContractState): Draft {
     disputes: copyOf(state.disputes),
     transitions: [],
     anomalies: [],
+    lookups: {},
   };
+}
+
+/** The state that the draft has come to. */
+export function closeDraft({ lookups: _, ...state }: Draft): ContractState {
+  return state;
 }
 
 /** Most are empty, and `new Map(empty)` would still make an iterator, for each delivery four. */
@@ -143,5 +151,5 @@ function setStatus(draft: Draft, origin: Origin, move: Move, from: string | null
   }
   const { contractId } = draft.contract;
   const milestone = draft.milestones.get(move.milestoneId) ?? blankMilestone(contractId, move.milestoneId);
-  draft.milestones.set(move.milestoneId, { ...milestone, ...moved });
+  putMilestone(draft, { ...milestone, ...moved });
 }

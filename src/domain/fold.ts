@@ -3,6 +3,7 @@ import type { ParseFlag } from "../events/flags.ts";
 import { decideEvent } from "./decide.ts";
 import {
   blankMilestone,
+  closeDraft,
   noteAnomaly,
   openDraft,
   standingOf,
@@ -11,11 +12,12 @@ import {
   type Origin,
 } from "./draft.ts";
 import { familyOf, type EventInput, type FoldInput } from "./input.ts";
-import { contradictsType, movesOf } from "./moves.ts";
+import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
 import { groupByTime, nextOfTied, queueTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
-import { emptyState, type ContractState, type RefundRecord } from "./records.ts";
-import { overlappingRefund, recordRefund, refundPhaseOf } from "./refund.ts";
+import { putMilestone } from "./lookups.ts";
+import { emptyState, type ContractState } from "./records.ts";
+import { endsRefund, inferSuccess, isRefundOf, overlappedBy, recordRefund, refundPhaseOf } from "./refund.ts";
 import { applySnapshot, isUnlinked } from "./snapshot.ts";
 
 export interface FoldOptions {
@@ -35,9 +37,10 @@ export type Attachment = (typeof attachments)[number];
 /** What of a state `advance` looks at for an input, beside the contract itself: the rest need not be read. */
 export function attachmentsRead(input: FoldInput): readonly Attachment[] {
   if (input.kind === "snapshot") return ["milestones", "refunds"];
-  const { event, milestoneId } = input.facts;
+  const { event, milestoneId, status } = input.facts;
   const read: Attachment[] = milestoneId === null ? [] : ["milestones"];
-  if (refundPhaseOf(event) !== undefined) read.push("refunds");
+  if (refundPhaseOf(event) !== undefined || meansRefunded(status ?? impliedStatus(event)))
+    read.push("refunds");
   if (isPayment(event)) read.push("payments");
   if (isDispute(event)) read.push("disputes");
   return read;
@@ -51,7 +54,7 @@ export function advance(
 ): ContractState {
   const draft = openDraft(state);
   for (const tied of groupByTime(inputs)) applyTied(draft, tied, options);
-  return draft;
+  return closeDraft(draft);
 }
 
 function applyTied(draft: Draft, tied: readonly FoldInput[], options: FoldOptions): void {
@@ -74,16 +77,25 @@ function applyEvent(draft: Draft, input: EventInput, options: FoldOptions): void
   describe(draft, facts);
   if (facts.milestoneId !== null) ensureMilestone(draft, origin, facts.milestoneId);
   const phase = refundPhaseOf(facts.event);
-  const overlap = phase && overlappingRefund(draft, facts, phase);
-  for (const move of movesOf(facts)) {
+  const overlapped = phase && overlappedBy(draft, facts, phase);
+  const refunded = movesOf(facts).filter((move) => {
     const standing = standingOf(draft, move.milestoneId);
     const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
-    recordMove(draft, origin, move, decideEvent(move.machine, standing, claim, options.skewMs));
-  }
-  if (phase !== undefined) recordRefund(draft, origin, facts, phase);
-  if (overlap !== undefined) noteOverlap(draft, origin, facts, overlap);
+    const decision = decideEvent(move.machine, standing, claim, options.skewMs);
+    recordMove(draft, origin, move, decision);
+    return decision.moved && endsRefund(standing, move.next);
+  });
+  const refund = phase && recordRefund(draft, origin, facts, phase);
+  const told = phase?.phase === "succeeded" ? refund : undefined;
+  for (const { milestoneId } of refunded)
+    if (told === undefined || !isRefundOf(told, milestoneId)) inferSuccess(draft, milestoneId);
+  if (overlapped !== undefined) noteOverlap(draft, origin, facts, overlapped);
   if (isPayment(facts.event)) recordPayment(draft, origin, facts);
   if (isDispute(facts.event)) recordDispute(draft, origin, facts);
+}
+
+function meansRefunded(status: string | null): boolean {
+  return status?.toLowerCase() === "refunded";
 }
 
 function isPayment(event: string): boolean {
@@ -136,10 +148,10 @@ function ensureMilestone(draft: Draft, origin: Origin, milestoneId: string): voi
   if (draft.milestones.has(milestoneId)) return;
   if (isUnlinked(draft, milestoneId))
     noteAnomaly(draft, origin, "milestone-unlinked", milestoneId, "no API read shows a milestone of this id");
-  draft.milestones.set(milestoneId, blankMilestone(draft.contract.contractId, milestoneId));
+  putMilestone(draft, blankMilestone(draft.contract.contractId, milestoneId));
 }
 
-function noteOverlap(draft: Draft, origin: Origin, facts: EventFacts, active: RefundRecord): void {
-  const detail = `refund ${facts.transactionId} began while refund ${active.refundId} is under way`;
+function noteOverlap(draft: Draft, origin: Origin, facts: EventFacts, overlapped: string): void {
+  const detail = `refund ${facts.transactionId} began while ${overlapped} under way`;
   noteAnomaly(draft, origin, "refund-overlap", facts.milestoneId, detail);
 }

@@ -1,5 +1,6 @@
 import type { EventFacts } from "../events/event.ts";
 import { noteAnomaly, type Draft, type Origin } from "./draft.ts";
+import { recordKey } from "./record-key.ts";
 import type { DisputeRecord, PaymentRecord } from "./records.ts";
 
 /** A payment is keyed by `paymentId`, else `transactionId`, and milestone (semantics §6). */
@@ -9,7 +10,7 @@ export function recordPayment(draft: Draft, origin: Origin, facts: EventFacts): 
     noteAnomaly(draft, origin, "payment-without-id", facts.milestoneId, `${facts.event} names no paymentId`);
     return;
   }
-  const paymentKey = `${facts.milestoneId ?? ""}/${paymentId}`;
+  const paymentKey = recordKey(facts.milestoneId, paymentId);
   const known = draft.payments.get(paymentKey);
   const payment: PaymentRecord = {
     contractId: draft.contract.contractId,
@@ -27,14 +28,15 @@ export function recordPayment(draft: Draft, origin: Origin, facts: EventFacts): 
 
 /** A dispute is keyed by `disputeId`, else milestone and time (semantics §6). */
 export function recordDispute(draft: Draft, origin: Origin, facts: EventFacts): void {
+  const { disputeId, milestoneId } = facts;
   const disputeKey =
-    facts.disputeId === null ? `at:${facts.milestoneId ?? ""}/${origin.orderKey}` : `id:${facts.disputeId}`;
+    disputeId === null ? recordKey("at", milestoneId, origin.orderKey) : recordKey("id", disputeId);
   const known = draft.disputes.get(disputeKey);
   const dispute: DisputeRecord = {
     contractId: draft.contract.contractId,
     disputeKey,
-    disputeId: facts.disputeId,
-    milestoneId: known?.milestoneId ?? facts.milestoneId,
+    disputeId,
+    milestoneId: known?.milestoneId ?? milestoneId,
     raisedAt: known?.raisedAt ?? origin.occurredAt,
   };
   draft.disputes.set(disputeKey, dispute);

@@ -81,7 +81,7 @@ export interface RefundRecord {
 
 export interface PaymentRecord {
   readonly contractId: string;
-  /** Payment id and milestone in one: what the service keys a payment by. */
+  /** Milestone and payment id in one: what the service keys a payment by. */
   readonly paymentKey: string;
   readonly paymentId: string;
   readonly milestoneId: string | null;

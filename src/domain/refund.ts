@@ -1,5 +1,7 @@
 import type { EventFacts } from "../events/event.ts";
+import type { Standing } from "./decide.ts";
 import { noteAnomaly, standingOf, type Draft, type Origin } from "./draft.ts";
+import { putRefund, unfinishedRefunds, type RefundTarget } from "./lookups.ts";
 import type { RefundRecord } from "./records.ts";
 
 /** What a refund event says of its refund, by its type alone. */
@@ -28,66 +30,100 @@ const phases: Readonly<Record<string, RefundPhase>> = {
 /**
  * Pairs the two webhooks of a refund by contract and `transactionId` (§6.4), never by amount: two refunds of one
  * size are two refunds. Either webhook may come first, or never; the state is the furthest seen.
+ *
+ * @returns the refund; `undefined` where the event enters none: it has no id, or one that is another refund's
  */
-export function recordRefund(draft: Draft, origin: Origin, facts: EventFacts, phase: RefundPhase): void {
-  if (facts.transactionId === null) {
-    noteAnomaly(
-      draft,
-      origin,
-      "refund-without-id",
-      facts.milestoneId,
-      `${facts.event} names no transactionId`,
-    );
-    return;
-  }
-  const known = draft.refunds.get(facts.transactionId);
-  const refund = mergeRefund(known ?? blankRefund(draft, facts, phase), origin, facts, phase);
-  draft.refunds.set(refund.refundId, refund);
-}
-
-/**
- * The refund that is already under way for the target of this one, if any: not succeeded, of the same kind, and its
- * target still RefundInProgress before this event moves it (§4.4: one active refund of a type per target).
- */
-export function overlappingRefund(
+export function recordRefund(
   draft: Draft,
+  origin: Origin,
   facts: EventFacts,
   phase: RefundPhase,
 ): RefundRecord | undefined {
-  if (phase.phase !== "initiated" || facts.transactionId === null) return undefined;
-  return activeRefunds(draft, facts.milestoneId, scopeOf(facts))
-    .filter((refund) => refund.kind === phase.kind && refund.refundId !== facts.transactionId)
-    .reduce<RefundRecord | undefined>(lowerId, undefined);
+  const { event, transactionId, milestoneId } = facts;
+  if (transactionId === null) {
+    noteAnomaly(draft, origin, "refund-without-id", milestoneId, `${event} names no transactionId`);
+    return undefined;
+  }
+  const known = draft.refunds.get(transactionId) ?? blankRefund(draft, facts, phase);
+  if (contradicts(known, facts, phase)) {
+    const detail = `${event} names refund ${transactionId}, which is ${describe(known)}`;
+    noteAnomaly(draft, origin, "refund-id-shared", milestoneId, detail);
+    return undefined;
+  }
+  const refund = mergeRefund(known, origin, facts, phase);
+  putRefund(draft, refund);
+  return refund;
 }
 
-/** Of several the one with the lowest id: the order in which a store gives them back is nothing to go by. */
-function lowerId(lowest: RefundRecord | undefined, refund: RefundRecord): RefundRecord {
-  return lowest === undefined || refund.refundId < lowest.refundId ? refund : lowest;
+/**
+ * A refund that begins while another of its kind is under way for its target: not succeeded, and the target still
+ * RefundInProgress before this event moves it (§4.4: one active refund of a type per target).
+ *
+ * @returns what the other is called, `undefined` where there is none
+ */
+export function overlappedBy(draft: Draft, facts: EventFacts, phase: RefundPhase): string | undefined {
+  const { transactionId } = facts;
+  const target = targetOf(facts);
+  if (phase.phase !== "initiated" || transactionId === null || !isInProgress(draft, target)) return undefined;
+  const active = unfinishedRefunds(draft, phase.kind, target);
+  const others = active.size - (active.has(transactionId) ? 1 : 0);
+  if (others > 1) return `${others} others are`;
+  const other = [...active].find((id) => id !== transactionId);
+  return other === undefined ? undefined : `refund ${other} is`;
 }
 
-/** The refunds of one target that have not succeeded while the target is RefundInProgress. */
-export function activeRefunds(
-  draft: Draft,
-  milestoneId: string | null,
-  scope: RefundRecord["scope"],
-): RefundRecord[] {
-  if (draft.refunds.size === 0) return [];
-  if (standingOf(draft, scope === "contract" ? null : milestoneId).status !== "RefundInProgress") return [];
-  return [...draft.refunds.values()].filter(
-    (refund) => refund.state !== "succeeded" && refund.scope === scope && refund.milestoneId === milestoneId,
-  );
+/** Whether a move leaves a target Refunded that had a refund under way. */
+export function endsRefund({ status }: Standing, next: string): boolean {
+  return status === "RefundInProgress" && next === "Refunded";
 }
 
-function scopeOf(facts: EventFacts): RefundRecord["scope"] {
-  return facts.milestoneId !== null || facts.event.startsWith("milestone.") ? "milestone" : "contract";
+/**
+ * The target is Refunded now, and no event of a refund of its own said so: the only full refund that was under way for it
+ * has succeeded, whether or not its own event ever comes (semantics §6).
+ */
+export function inferSuccess(draft: Draft, milestoneId: string | null): void {
+  const active = unfinishedRefunds(draft, "full", {
+    scope: milestoneId === null ? "contract" : "milestone",
+    milestoneId,
+  });
+  const [refundId = ""] = active;
+  const refund = draft.refunds.get(refundId);
+  if (active.size !== 1 || refund === undefined) return;
+  putRefund(draft, { ...refund, state: "succeeded", inferred: true });
+}
+
+/** Whether a refund is the contract's (`null`) or this milestone's. */
+export function isRefundOf({ scope, milestoneId }: RefundTarget, target: string | null): boolean {
+  return target === null ? scope === "contract" : milestoneId === target;
+}
+
+function targetOf({ event, milestoneId }: EventFacts): RefundTarget {
+  const isMilestones = milestoneId !== null || event.startsWith("milestone.");
+  return { scope: isMilestones ? "milestone" : "contract", milestoneId };
+}
+
+function isInProgress(draft: Draft, { scope, milestoneId }: RefundTarget): boolean {
+  if (scope === "milestone" && milestoneId === null) return false;
+  return standingOf(draft, milestoneId).status === "RefundInProgress";
+}
+
+/** Of another kind or target than what is known under its id. A milestone that is not named yet contradicts none. */
+function contradicts(known: RefundRecord, facts: EventFacts, { kind }: RefundPhase): boolean {
+  const { scope, milestoneId } = targetOf(facts);
+  if (known.kind !== kind || known.scope !== scope) return true;
+  return known.milestoneId !== null && milestoneId !== null && known.milestoneId !== milestoneId;
+}
+
+function describe({ kind, scope, milestoneId }: RefundRecord): string {
+  if (scope === "contract") return `a ${kind} one of the contract`;
+  return `a ${kind} one of ${milestoneId === null ? "a milestone" : `milestone ${milestoneId}`}`;
 }
 
 function blankRefund(draft: Draft, facts: EventFacts, phase: RefundPhase): RefundRecord {
   return {
     contractId: draft.contract.contractId,
     refundId: facts.transactionId ?? "",
-    milestoneId: facts.milestoneId,
-    scope: scopeOf(facts),
+    ...targetOf(facts),
     kind: phase.kind,
     state: phase.phase,
     inferred: false,
@@ -109,7 +145,6 @@ function mergeRefund(
   return {
     ...known,
     milestoneId: known.milestoneId ?? facts.milestoneId,
-    scope: known.scope === "milestone" ? "milestone" : scopeOf(facts),
     state: succeeded || known.state === "succeeded" ? "succeeded" : "initiated",
     inferred: known.inferred && !succeeded,
     amountMinor: facts.amountMinor ?? known.amountMinor,

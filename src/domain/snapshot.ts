@@ -1,13 +1,14 @@
 import type { SnapshotFacts, SnapshotMilestone } from "../events/snapshot.ts";
+import { groupBy } from "../shared/group-by.ts";
 import { orderKeyOf, parseWireTime } from "../shared/wire-time.ts";
 import { contractMachine } from "./contract.ts";
 import { decideSnapshot } from "./decide.ts";
 import { blankMilestone, noteAnomaly, standingOf, recordMove, type Draft, type Origin } from "./draft.ts";
 import type { SnapshotInput } from "./input.ts";
+import { knowsForm, putMilestone } from "./lookups.ts";
 import type { Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
-import type { MilestoneRecord } from "./records.ts";
-import { activeRefunds } from "./refund.ts";
+import { endsRefund, inferSuccess } from "./refund.ts";
 import { canonicalStatus } from "./status.ts";
 
 /** Folds in an API answer: it sets what it shows, clears what it shows as null, and leaves the rest (semantics §5.8). */
@@ -28,7 +29,7 @@ export function applySnapshot(draft: Draft, input: SnapshotInput, skewMs: number
  */
 export function isUnlinked(draft: Draft, milestoneId: string): boolean {
   if (draft.milestones.size === 0 || draft.milestones.has(milestoneId)) return false;
-  return ![...draft.milestones.keys()].some((known) => isNumeric(known) === isNumeric(milestoneId));
+  return !knowsForm(draft, milestoneId);
 }
 
 interface Reading {
@@ -62,11 +63,8 @@ function showStatus(
   const updatedKey = facts.updatedAt === null ? null : keyOf(facts.updatedAt);
   const claim = { next, orderKey: origin.orderKey, updatedKey };
   const decision = decideSnapshot(machine, standing, claim, reading.skewMs);
-  const active = activeRefunds(draft, milestoneId, milestoneId === null ? "contract" : "milestone");
   recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, decision);
-  const [refund] = active;
-  if (decision.moved && next === "Refunded" && active.length === 1 && refund !== undefined)
-    draft.refunds.set(refund.refundId, { ...refund, state: "succeeded", inferred: true });
+  if (decision.moved && endsRefund(standing, next)) inferSuccess(draft, milestoneId);
 }
 
 function showMilestone(
@@ -82,7 +80,7 @@ function showMilestone(
   }
   const known = draft.milestones.get(milestoneId) ?? blankMilestone(draft.contract.contractId, milestoneId);
   const { milestoneId: _, status, ...fields } = shown;
-  draft.milestones.set(milestoneId, { ...known, ...fields });
+  putMilestone(draft, { ...known, ...fields });
   showStatus(draft, reading, milestoneMachine, milestoneId, status);
 }
 
@@ -91,25 +89,20 @@ function linkMilestones(draft: Draft, shown: readonly SnapshotMilestone[]): Map<
   const links = new Map<SnapshotMilestone, string>();
   const ids = new Set(shown.map(({ milestoneId }) => milestoneId));
   const others = [...draft.milestones.values()].filter(({ milestoneId }) => !ids.has(milestoneId));
+  const [shownBy, othersBy] = [groupBy(shown, descriptionKey), groupBy(others, descriptionKey)];
+  /** The one milestone known under another id that has this one's name, due date and amount. */
+  const twinOf = (milestone: SnapshotMilestone): string | undefined => {
+    const key = descriptionKey(milestone);
+    const twins = key === undefined || shownBy.get(key)?.length !== 1 ? [] : (othersBy.get(key) ?? []);
+    return twins.length === 1 ? twins[0]?.milestoneId : undefined;
+  };
   for (const milestone of shown) {
-    const twin = twinOf(milestone, others, shown);
-    if (draft.milestones.has(milestone.milestoneId)) links.set(milestone, milestone.milestoneId);
-    else if (twin !== undefined) links.set(milestone, twin.milestoneId);
-    else if (!isUnlinked(draft, milestone.milestoneId)) links.set(milestone, milestone.milestoneId);
+    const { milestoneId } = milestone;
+    const known = draft.milestones.has(milestoneId) ? milestoneId : twinOf(milestone);
+    if (known !== undefined) links.set(milestone, known);
+    else if (!isUnlinked(draft, milestoneId)) links.set(milestone, milestoneId);
   }
   return links;
-}
-
-/** The one milestone known under another id that has this one's name, due date and amount. */
-function twinOf(
-  shown: SnapshotMilestone,
-  others: readonly MilestoneRecord[],
-  all: readonly SnapshotMilestone[],
-): MilestoneRecord | undefined {
-  const key = descriptionKey(shown);
-  if (key === undefined || all.filter((other) => descriptionKey(other) === key).length > 1) return undefined;
-  const twins = others.filter((other) => descriptionKey(other) === key);
-  return twins.length === 1 ? twins[0] : undefined;
 }
 
 function descriptionKey({
@@ -119,10 +112,6 @@ function descriptionKey({
 }: Pick<SnapshotMilestone, "name" | "dueDate" | "amountMinor">): string | undefined {
   if (name == null || dueDate == null || amountMinor == null) return undefined;
   return JSON.stringify([name, parseWireTime(dueDate)?.orderKey ?? dueDate, amountMinor]);
-}
-
-function isNumeric(id: string): boolean {
-  return /^\d+$/.test(id);
 }
 
 function keyOf(time: string | null): string {

@@ -63,13 +63,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: "refund keyed by amount",
     file: "src/domain/refund.ts",
-    find: "const known = draft.refunds.get(facts.transactionId);",
+    find: "const known = draft.refunds.get(transactionId) ??",
     replace:
-      "const known = [...draft.refunds.values()].find(({ amountMinor }) => amountMinor === facts.amountMinor);",
+      "const known = [...draft.refunds.values()].find(({ amountMinor }) => amountMinor === facts.amountMinor) ??",
     tests: ["domain/refund"],
   },
   {
-    name: "the legacy contract.refunded completes a refund",
+    name: "the legacy contract.refunded counts as a refund's own event",
     file: "src/domain/refund.ts",
     find: '  "refund.full-succeeded": { ...full, phase: "succeeded" },',
     replace:

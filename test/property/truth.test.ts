@@ -66,10 +66,22 @@ function mirrored(store: Store, { life }: History) {
       metadata: metadataOf(contract),
       milestones: new Map(milestones.map(({ milestoneId, status }) => [milestoneId, status])),
       ...(await recordsOf(reader, life.contractId)),
-      lost: await reader.find("anomalies", {
-        where: [...where, { field: "kind", op: "in", value: ["after-terminal", "refund-overlap"] }],
-      }),
+      lost: [...(await unmoved(reader, where)), ...(await overlaps(reader, where))],
     };
+  });
+}
+
+type OfContract = readonly [{ readonly field: "contractId"; readonly op: "="; readonly value: string }];
+
+/** A terminal status is left where the service says so itself; any other event after one is lost. */
+async function unmoved(reader: StoreReader, where: OfContract) {
+  const transitions = await reader.find("transitions", { where });
+  return transitions.filter(({ moved, anomaly }) => !moved && anomaly === "after-terminal");
+}
+
+function overlaps(reader: StoreReader, where: OfContract) {
+  return reader.find("anomalies", {
+    where: [...where, { field: "kind", op: "=", value: "refund-overlap" }],
   });
 }
 

@@ -68,11 +68,31 @@ const rows: Record<string, EventRow> = {
     prev: "Dispute",
     gives: [true, null],
   },
-  "moves out of a terminal status when the previous status is it": {
+  "moves out of a terminal status when the previous status is it, and is flagged": {
     given: standing("Cancelled"),
+    next: "Dispute",
+    prev: "Cancelled",
+    seconds: 600,
+    gives: [true, "after-terminal"],
+  },
+  "is flagged out of a terminal status within the skew too": {
+    given: standing("Refunded", 0),
+    next: "RefundInProgress",
+    prev: "Refunded",
+    seconds: 1,
+    gives: [true, "after-terminal"],
+  },
+  "is flagged out of a terminal status that a derived move set too": {
+    given: standing("Cancelled", 0, true),
     next: "Escrow",
     prev: "Cancelled",
-    gives: [true, null],
+    gives: [true, "after-terminal"],
+  },
+  "is flagged out of a terminal status to one that is unknown": {
+    given: standing("Completed"),
+    next: "Frozen",
+    prev: "Completed",
+    gives: [true, "after-terminal"],
   },
   "moves to an unknown status when the previous status is the current one": {
     given: standing("Escrow"),

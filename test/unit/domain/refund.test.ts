@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { compareText } from "../../../src/domain/order.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
 import type { EventShape } from "../../support/delivery.ts";
 import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
@@ -38,6 +39,8 @@ const succeeded = (shape: EventShape = {}) =>
     ...shape,
   });
 const refundsOf = (...inputs: FoldInput[]) => [...foldOf(...inputs).refunds.values()];
+const byId = (...inputs: FoldInput[]) =>
+  refundsOf(...inputs).toSorted((a, b) => compareText(a.refundId, b.refundId));
 
 describe("a refund", () => {
   it("pairs its two webhooks by the transaction id, in either order", () => {
@@ -131,10 +134,8 @@ describe("a refund", () => {
     expect(kindsOf(state)).toEqual(["gap", "refund-without-id"]);
   });
 
-  it("is neither created nor completed by the legacy contract.refunded", () => {
-    const legacy = event("contract.refunded", { seconds: 100, transactionId: "T-1", amount: 25 });
-    expect(refundsOf(legacy)).toEqual([]);
-    expect(refundsOf(paid, initiated(), legacy)).toMatchObject([{ state: "initiated" }]);
+  it("is not created by the legacy contract.refunded", () => {
+    expect(refundsOf(event("contract.refunded", { seconds: 100, transactionId: "T-1" }))).toEqual([]);
   });
 
   it("moves nothing a second time by the legacy twin", () => {
@@ -173,7 +174,18 @@ describe("a second active refund", () => {
       kindsOf(
         foldOf(paid, initiated(), succeeded(), secondRefund({ seconds: 200, previousStatus: "Refunded" })),
       ),
-    ).toEqual(["gap"]);
+    ).toEqual(["gap", "after-terminal"]);
+  });
+
+  it("of several that are under way is flagged with how many they are, in whatever order they are known", () => {
+    const third = initiated({ seconds: 20, transactionId: "T-0" });
+    for (const order of permutations([paid, initiated(), secondRefund(), third]))
+      expect(foldOf(...order).anomalies.map(({ detail }) => detail)).toEqual(
+        expect.arrayContaining([
+          "refund T-2 began while refund T-1 is under way",
+          "refund T-0 began while 2 others are under way",
+        ]),
+      );
   });
 
   it("is not active once the target has left RefundInProgress", () => {
@@ -186,39 +198,187 @@ describe("a second active refund", () => {
   });
 });
 
-describe("a snapshot that shows the target Refunded", () => {
-  const read = snapshot({ seconds: 200, status: "refunded" });
+const read = snapshot({ seconds: 200, status: "refunded" });
 
-  it("completes its only active refund, and says that this is inferred", () => {
-    expect(refundsOf(paid, initiated(), read)).toMatchObject([
-      { state: "succeeded", inferred: true, succeededAt: null },
-    ]);
+describe.each<[string, FoldInput]>([
+  ["a snapshot", read],
+  ["the legacy contract.refunded", event("contract.refunded", { seconds: 200 })],
+  ["the twin with a status", event("contract.refunded", { seconds: 200, status: "REFUNDED" })],
+  ["any event with that status", event("contract.updated", { seconds: 200, status: "Refunded" })],
+  [
+    "a success that names no refund",
+    event("refund.full-succeeded", { seconds: 200, transactionId: undefined }),
+  ],
+])("%s that leaves the contract Refunded", (_, refunded) => {
+  it("completes its only active full refund, and says that this is inferred", () => {
+    for (const order of permutations([paid, initiated(), refunded])) {
+      expect(foldOf(...order).contract.status).toBe("Refunded");
+      expect(refundsOf(...order)).toMatchObject([{ state: "succeeded", inferred: true, succeededAt: null }]);
+    }
   });
 
   it("completes none of two", () => {
-    const second = initiated({ seconds: 10, transactionId: "T-2" });
-    expect(refundsOf(paid, initiated(), second, read).map(({ state }) => state)).toEqual([
+    expect(refundsOf(paid, initiated(), secondRefund(), refunded).map(({ state }) => state)).toEqual([
       "initiated",
       "initiated",
     ]);
   });
 
-  it("completes a milestone's by the milestone's own status", () => {
-    const milestone = event("milestone.refund.full-initiated", {
-      seconds: 0,
-      milestoneId: 13,
-      transactionId: "T-1",
-      previousStatus: "Escrow",
+  it("completes the full one beside a partial one", () => {
+    const part = event("refund.partial-initiated", { seconds: 20, transactionId: "T-2" });
+    expect(refundsOf(paid, initiated(), part, refunded).map(({ kind, state }) => [kind, state])).toEqual([
+      ["full", "succeeded"],
+      ["partial", "initiated"],
+    ]);
+  });
+
+  it("completes no partial one", () => {
+    const part = event("refund.partial-initiated", { seconds: 20, transactionId: "T-2" });
+    expect(refundsOf(paid, part, refunded)).toMatchObject([{ state: "initiated", inferred: false }]);
+  });
+
+  it("completes none that was given up", () => {
+    const givenUp = event("contract.refund-given-up", {
+      seconds: 50,
+      status: "Escrow",
+      previousStatus: "RefundInProgress",
     });
-    const shown = snapshot({ seconds: 200, milestones: [{ milestoneId: "13", status: "refunded" }] });
-    expect(refundsOf(milestone, shown)).toMatchObject([{ state: "succeeded", inferred: true }]);
-    expect(refundsOf(milestone, read)).toMatchObject([{ state: "initiated" }]);
+    expect(refundsOf(paid, initiated(), givenUp, refunded)).toMatchObject([{ state: "initiated" }]);
+  });
+
+  it("completes no milestone's", () => {
+    expect(refundsOf(paid, milestoneRefund(13, 0), refunded)).toMatchObject([{ state: "initiated" }]);
   });
 
   it("is made certain by the webhook when that comes", () => {
-    expect(refundsOf(paid, initiated(), read, succeeded({ seconds: 250 }))).toMatchObject([
-      { state: "succeeded", inferred: false, succeededAt: at(250) },
+    for (const order of permutations([paid, initiated(), refunded, succeeded({ seconds: 250 })]))
+      expect(refundsOf(...order)).toMatchObject([
+        { state: "succeeded", inferred: false, succeededAt: at(250) },
+      ]);
+  });
+});
+
+describe("a milestone that is left Refunded", () => {
+  it.each<[string, FoldInput]>([
+    ["a snapshot", snapshot({ seconds: 200, milestones: [{ milestoneId: "13", status: "refunded" }] })],
+    [
+      "an event without a refund's id",
+      event("milestone.updated", { seconds: 200, milestoneId: 13, status: "Refunded" }),
+    ],
+  ])("by %s has its only active full refund completed, and no other's", (_, refunded) => {
+    const both = [milestoneRefund(13, 0), milestoneRefund(14, 1)];
+    for (const order of permutations([...both, refunded]))
+      expect(
+        byId(...order).map(({ milestoneId, state, inferred }) => [milestoneId, state, inferred]),
+      ).toEqual([
+        ["13", "succeeded", true],
+        ["14", "initiated", false],
+      ]);
+  });
+});
+
+describe("a success that names its refund", () => {
+  it("completes no other of its target", () => {
+    for (const order of permutations([
+      paid,
+      initiated(),
+      secondRefund(),
+      succeeded({ transactionId: "T-2" }),
+    ]))
+      expect(byId(...order).map(({ refundId, state }) => [refundId, state])).toEqual([
+        ["T-1", "initiated"],
+        ["T-2", "succeeded"],
+      ]);
+    expect(refundsOf(paid, initiated(), succeeded({ transactionId: "T-9" }))).toMatchObject([
+      { refundId: "T-1", state: "initiated" },
+      { refundId: "T-9", state: "succeeded" },
     ]);
+  });
+
+  it("completes the contract's where it is a milestone's and leaves the contract Refunded", () => {
+    const last = event("refund.full-succeeded", {
+      seconds: 200,
+      transactionId: "T-13",
+      status: "Refunded",
+      metadata: { milestoneId: 13 },
+    });
+    expect(refundsOf(paid, initiated(), milestoneRefund(13, 1), last)).toMatchObject([
+      { refundId: "T-1", state: "succeeded", inferred: true },
+      { refundId: "T-13", state: "succeeded", inferred: false },
+    ]);
+  });
+});
+
+const ofMilestone = (milestoneId: number, amount: number, shape: EventShape = {}) =>
+  event("milestone.refund.full-initiated", {
+    seconds: milestoneId,
+    milestoneId,
+    transactionId: "T-1",
+    amount,
+    previousStatus: "Escrow",
+    ...shape,
+  });
+const endOf = (milestoneId: number, seconds: number) =>
+  event("milestone.refund.full-succeeded", { seconds, milestoneId, transactionId: "T-1", amount: 1 });
+
+describe("one refund id", () => {
+  it("on two milestones stays whole with the first, and moves both", () => {
+    for (const order of permutations([paid, ofMilestone(13, 400), ofMilestone(14, 600)])) {
+      const state = foldOf(...order);
+      expect([...state.refunds.values()]).toMatchObject([
+        { refundId: "T-1", milestoneId: "13", amountMinor: 40_000, state: "initiated", initiatedAt: at(13) },
+      ]);
+      expect(["13", "14"].map((id) => state.milestones.get(id)?.status)).toEqual([
+        "RefundInProgress",
+        "RefundInProgress",
+      ]);
+      const shared = state.anomalies.filter(({ kind }) => kind === "refund-id-shared");
+      expect(shared).toMatchObject([{ milestoneId: "14", contractId: "CNT-1" }]);
+    }
+  });
+
+  it("on two milestones succeeds with the first's own event alone", () => {
+    const begun = [paid, ofMilestone(13, 400), ofMilestone(14, 600)];
+    const other = foldOf(...begun, endOf(14, 100));
+    expect(other.milestones.get("14")?.status).toBe("Refunded");
+    expect([...other.refunds.values()]).toMatchObject([{ milestoneId: "13", state: "initiated" }]);
+    expect(refundsOf(...begun, endOf(13, 100))).toMatchObject([{ milestoneId: "13", state: "succeeded" }]);
+  });
+
+  it.each<[string, FoldInput, object]>([
+    [
+      "the contract and a milestone",
+      ofMilestone(14, 600),
+      { scope: "contract", milestoneId: null, amountMinor: 2500 },
+    ],
+    [
+      "the contract and a milestone of the earlier edition",
+      initiated({ seconds: 9, amount: 600, metadata: { milestoneId: 14 } }),
+      { scope: "contract", milestoneId: null, amountMinor: 2500 },
+    ],
+    [
+      "two kinds",
+      event("refund.partial-initiated", { seconds: 9, transactionId: "T-1", amount: 5 }),
+      { kind: "full", amountMinor: 2500 },
+    ],
+    [
+      "two kinds, of which one has ended",
+      event("refund.partial-succeeded", { seconds: 9, transactionId: "T-1", amount: 5 }),
+      // The target is Refunded all the same, and nothing else was under way for it.
+      { kind: "full", state: "succeeded", inferred: true, succeededAt: null, amountMinor: 2500 },
+    ],
+  ])("on %s stays whole with the first in key order", (_, second, whole) => {
+    for (const order of permutations([paid, initiated(), second])) {
+      expect(refundsOf(...order)).toMatchObject([whole]);
+      expect(kindsOf(foldOf(...order))).toContain("refund-id-shared");
+    }
+  });
+
+  it("on a milestone that was not named at first is one refund", () => {
+    const nameless = ofMilestone(13, 400, { seconds: 1, milestoneId: undefined });
+    const state = foldOf(paid, nameless, endOf(13, 100));
+    expect([...state.refunds.values()]).toMatchObject([{ milestoneId: "13", state: "succeeded" }]);
+    expect(kindsOf(state)).not.toContain("refund-id-shared");
   });
 });
 
@@ -241,7 +401,7 @@ describe("a payment", () => {
     expect(payments(first, again, part)).toEqual([
       {
         contractId: "CNT-1",
-        paymentKey: "/P-1",
+        paymentKey: '[null,"P-1"]',
         paymentId: "P-1",
         milestoneId: null,
         transactionId: "T",
@@ -252,7 +412,7 @@ describe("a payment", () => {
       },
       {
         contractId: "CNT-1",
-        paymentKey: "1/P-1",
+        paymentKey: '["1","P-1"]',
         paymentId: "P-1",
         milestoneId: "1",
         transactionId: null,
@@ -282,7 +442,13 @@ describe("a dispute", () => {
     const raised = event("contract.disputed", { seconds: 0, disputeId: "D-1" });
     const again = event("contract.disputed", { id: "again", seconds: 100, disputeId: "D-1" });
     expect(disputes(again, raised)).toEqual([
-      { contractId: "CNT-1", disputeKey: "id:D-1", disputeId: "D-1", milestoneId: null, raisedAt: at(0) },
+      {
+        contractId: "CNT-1",
+        disputeKey: '["id","D-1"]',
+        disputeId: "D-1",
+        milestoneId: null,
+        raisedAt: at(0),
+      },
     ]);
   });
 
