@@ -1,94 +1,145 @@
+import type { ContractInput, RefundInput } from "./control/input.ts";
+import type { SandboxContract, SandboxRefund } from "./control/truth.ts";
+import type { UserChange } from "./control/user-changes.ts";
 import type { ContractAction } from "./service/machine.ts";
-import type { FaultCounts, FaultOptions } from "./world/faults.ts";
+import type { FaultOptions } from "./world/fault-options.ts";
+import type { FaultCounts } from "./world/faults.ts";
 import type { SmsRecord, SubscriptionRecord, UserRecord } from "./world/records.ts";
-import type { SandboxContract, SandboxDelivery, SandboxRefund } from "./control/truth.ts";
+import type { SandboxDelivery } from "./world/shown-delivery.ts";
 
-/** A running sandbox. What a call throws is a `SandboxError`; see its codes. */
+/** A running sandbox. Its calls throw a `SandboxError`, or reject with one: see its codes. */
 export interface Sandbox extends AsyncDisposable {
-  /** `http://127.0.0.1:4010`: the address that is really bound. */
+  /** The address of the API, such as `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
-  /** What the server is bound to: `host` as an address, `port` as it really is. */
+  /** Where the server listens: an IP address, and the real port. */
   readonly address: { host: string; port: number };
-  /** Where `POST /connect/token` is: the same. */
+  /** The address of the token endpoint, without `/connect/token`. The same as `baseUrl`. */
   readonly authUrl: string;
-  /** The page on which a person does all that code can do here. */
+  /** The address of the control page. */
   readonly controlUrl: string;
+  /** For the token request. */
   readonly clientId: string;
+  /** For the token request. */
   readonly clientSecret: string;
-  /** The signing secret at present: another one after `regenerate-secret`. */
+  /** Signs the webhooks now. `regenerate-secret` changes it. */
   readonly webhookSecret: string;
 
   /**
-   * Does what has no endpoint. With `milestoneId` to one milestone.
-   * Throws `action-forbidden` when the status does not allow it, `not-found` for an unknown id.
+   * Creates a contract, as `POST /apps/api/contracts` would. Without `input` it is an example with two milestones.
+   * Rejects with `invalid-argument`, naming each wrong field.
+   * @example
+   * const { contractId, checkoutUrl } = await sandbox.createContract();
+   */
+  createContract(input?: ContractInput): Promise<SandboxContract>;
+  /**
+   * Does what the API can't: approve, reject, cancel, pay, release, dispute, complete. With `milestoneId`, to that
+   * milestone. Rejects with `action-forbidden` when the status does not allow it, with `not-found` for an unknown id.
+   * @example
+   * await sandbox.act(contractId, "pay");
    */
   act(
     contractId: string,
     action: ContractAction,
     on?: { milestoneId?: number | string },
   ): Promise<SandboxContract>;
-  /** The bank has paid the buyer back. Throws `action-forbidden` when it had already. */
+  /**
+   * Requests a refund, as `POST /apps/api/contracts/{id}/refund` would, in the name of the contract's client. Rejects with
+   * `action-forbidden` when the contract or the buyer does not allow it (`messageKey` says why), with `invalid-argument`
+   * for a wrong field, with `not-found` for an unknown id.
+   */
+  requestRefund(contractId: string, input: RefundInput): Promise<SandboxRefund>;
+  /**
+   * Lets the bank pay the buyer back. Rejects with `action-forbidden` if it already has, with `not-found` for an unknown
+   * id.
+   */
   settleRefund(refundId: number | string): Promise<SandboxRefund>;
 
-  /** The sandbox's own truth, to compare a mirror with. */
+  /** The contracts of all clients, to compare a mirror with. */
   readonly contracts: {
+    /** In the order of their creation. */
     list(): Promise<SandboxContract[]>;
+    /** Resolves with `undefined` for an unknown id. */
     get(contractId: string): Promise<SandboxContract | undefined>;
   };
-  readonly refunds: { list(): Promise<SandboxRefund[]> };
+  /** The refunds of all contracts. */
+  readonly refunds: {
+    /** Oldest first. */
+    list(): Promise<SandboxRefund[]>;
+  };
+  /** Buyers and sellers. */
   readonly users: {
     list(): Promise<UserRecord[]>;
-    /** Changes what §4.4's checks see: `authorized`, `bankVerified`, `ibanResolves`, `known`. */
+    /**
+     * Changes what is checked before a refund. Rejects with `not-found` for an unknown id.
+     * @example
+     * await sandbox.users.set(buyer, { bankVerified: false });
+     */
     set(platformRefId: string, change: UserChange): Promise<UserRecord>;
   };
+  /** The webhook subscription of the first client. */
   readonly subscription: {
-    /** Undefined while nobody is subscribed. */
+    /** Resolves with `undefined` while there is none. */
     get(): Promise<SubscriptionRecord | undefined>;
-    /** Subscribes, moves or re-enables, as `POST /apps/api/webhooks` does. */
+    /**
+     * Creates, changes or re-enables it, as `POST /apps/api/webhooks` would. Rejects with `invalid-argument` unless the
+     * URL is http or https.
+     */
     set(webhookUrl: string): Promise<SubscriptionRecord>;
   };
+  /** The webhooks, to all clients. */
   readonly deliveries: {
-    /** Every webhook, oldest first, with all attempts. */
+    /** Oldest first, with all attempts. */
     list(filter?: {
       contractId?: string;
       event?: string;
       state?: SandboxDelivery["state"];
     }): Promise<SandboxDelivery[]>;
-    /** Sends once more, now, with the same id and bytes: a new series of attempts. */
+    /** Sends it again now, with the same id and bytes, and with new retries. Rejects with `not-found` for an unknown id. */
     resend(webhookId: string): Promise<void>;
     /**
-     * Resolves when nothing is due or under way. On a real clock what a fault delays, copies or holds back counts
-     * as due; retries never do.
+     * Resolves when nothing is due and no attempt is under way. On a real clock it waits for what a fault delays, too.
+     * It never waits for retries.
      */
     idle(): Promise<void>;
-    /** Resolves when no retry is pending either. On a manual clock somebody has to advance it meanwhile. */
+    /** Resolves when no retry is pending either. On a manual clock, `advance` it meanwhile. */
     drained(): Promise<void>;
     /** How many attempts are scheduled. */
     pending(): number;
   };
+  /** What goes wrong on purpose. */
   readonly faults: {
-    /** Replaces the faults. One seed repeats them. Throws a RangeError on a wrong value. */
+    /**
+     * Replaces the faults. The same `seed` repeats them; default 1. Throws `invalid-argument` for a wrong value.
+     * @example
+     * sandbox.faults.set({ duplicate: 0.2, drop: 0.05 }, { seed: 7 });
+     */
     set(faults: FaultOptions, options?: { seed?: number }): void;
     get(): FaultOptions & { seed: number };
-    /** What they did since the start. */
+    /** How often each fault happened since the start. */
     counts(): FaultCounts;
-    /** No more faults; the counts stay. */
+    /** Ends all faults; the counts stay. */
     clear(): void;
   };
+  /** The sandbox's time. */
   readonly clock: {
-    /** Milliseconds since 1970. */
+    /** Milliseconds since 1970-01-01T00:00:00Z. */
     now(): number;
-    /** Moves time on and runs all that falls due, in order; see `manualClock`. */
+    /**
+     * Moves the time on by `ms` and runs all that becomes due on the way, in order. Resolves when that has ended. Rejects
+     * with `invalid-argument` for a negative time.
+     */
     advance(ms: number): Promise<void>;
   };
-  /** The text messages that the service would have sent. */
-  readonly sms: { list(): Promise<SmsRecord[]> };
+  /** Text messages that the service would have sent. */
+  readonly sms: {
+    /** Oldest first. */
+    list(): Promise<SmsRecord[]>;
+  };
+  /** The access tokens. */
   readonly tokens: {
-    /** Every access token issued so far is answered 401 from now on. */
+    /** Makes every token issued so far invalid: requests with one get 401. */
     revoke(): void;
   };
-  /** Stops listening, lets attempts under way end, and closes the files. */
+  /** Stops the server. Attempts under way get a second to end. Safe to call again. */
   close(): Promise<void>;
 }
-
-export type UserChange = Partial<Pick<UserRecord, "authorized" | "bankVerified" | "ibanResolves" | "known">>;

@@ -1,114 +1,124 @@
-import { act } from "./service/actions.ts";
-import type { Outcome, Refusal } from "./wire/answer.ts";
-import { findContract } from "./service/contracts.ts";
-import { settleRefund } from "./service/refunds.ts";
+import * as controls from "./control/controls.ts";
+import type { RefundInput } from "./control/input.ts";
+import { listContracts, listRefunds } from "./control/truth.ts";
+import { changeUser } from "./control/user-changes.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { revokeTokens } from "./service/tokens.ts";
+import { explain } from "./wire/decision.ts";
+import type { Decision, Refusal } from "./wire/decision.ts";
 import { SandboxError } from "./world/sandbox-error.ts";
 import type { SandboxErrorCode } from "./world/sandbox-error.ts";
-import { putSubscription } from "./service/subscriptions.ts";
-import { revokeTokens } from "./service/tokens.ts";
-import {
-  listContracts,
-  listRefunds,
-  toSandboxContract,
-  toSandboxDelivery,
-  toSandboxRefund,
-} from "./control/truth.ts";
-import { changeUser } from "./control/user-changes.ts";
 import type { World } from "./world/world.ts";
 
-/** What a program holds in its hands: every call is one operation on the world, committed. */
-export function toSandbox(world: World, close: () => Promise<void>): Sandbox {
-  const { state, settings, faults, clock } = world;
+/** What a program holds in its hands: each call is one control, committed; a refusal becomes a `SandboxError`. */
+export function toSandbox(world: World, address: Sandbox["address"], close: () => Promise<void>): Sandbox {
+  const { state, settings, baseUrl } = world;
   return {
-    baseUrl: world.baseUrl,
-    address: world.address,
-    authUrl: world.baseUrl,
-    controlUrl: `${world.baseUrl}/_sandbox/`,
+    baseUrl,
+    address,
+    authUrl: baseUrl,
+    controlUrl: `${baseUrl}/_sandbox/`,
     clientId: settings.clientId,
-    clientSecret: world.identity.clientSecret,
+    clientSecret: state.identity.clientSecret,
     get webhookSecret() {
-      return state.subscriptions.get(settings.clientId)?.secretKey ?? world.identity.webhookSecret;
+      return state.subscriptions.get(settings.clientId)?.secretKey ?? state.identity.webhookSecret;
     },
-    act: (contractId, action, on) => doAct(world, contractId, action, on?.milestoneId),
-    settleRefund: async (refundId) =>
-      committed(world, toSandboxRefund(unwrap(settleRefund(world, Number(refundId))))),
-    contracts: {
-      list: async () => listContracts(world),
-      get: async (contractId) => {
-        const contract = state.contracts.get(contractId);
-        return contract && toSandboxContract(world, contract);
-      },
-    },
+    createContract: async (input) =>
+      take(world, input === undefined ? controls.makeExample(world) : controls.makeContract(world, input)),
+    act: async (contractId, action, on = {}) =>
+      take(world, controls.actOn(world, contractId, action, toNumber(on.milestoneId) ?? null)),
+    requestRefund: async (contractId, input) =>
+      take(world, await controls.refund(world, contractId, withNumber(input))),
+    settleRefund: async (refundId) => take(world, controls.settle(world, Number(refundId))),
+    contracts: contractsOf(world),
     refunds: { list: async () => listRefunds(world) },
-    users: {
-      list: async () => Array.from(state.users.values(), (user) => ({ ...user })),
-      set: async (platformRefId, change) =>
-        committed(world, { ...unwrap(changeUser(world, platformRefId, change)) }),
-    },
+    users: usersOf(world),
     subscription: {
-      get: async () => structuredClone(state.subscriptions.get(settings.clientId)),
-      set: async (webhookUrl) => {
-        const { subscription } = unwrap(putSubscription(world, settings.clientId, { webhookUrl }));
-        return committed(world, { ...subscription });
-      },
+      get: async () => controls.getSubscription(world),
+      set: async (webhookUrl) => take(world, controls.setSubscription(world, { webhookUrl })),
     },
     deliveries: deliveriesOf(world),
-    faults: {
-      set: (options, seed) => faults.set(options, seed),
-      get: () => faults.get(),
-      counts: () => faults.counts(),
-      clear: () => faults.clear(),
-    },
-    clock: { now: () => clock.now(), advance: (ms) => clock.advance(ms) },
-    sms: { list: async () => [...state.sms] },
-    tokens: { revoke: () => revokeTokens(world) },
+    faults: faultsOf(world),
+    clock: { now: () => world.clock.now(), advance: (ms) => advance(world, ms) },
+    sms: { list: async () => state.sms.map((sms) => ({ ...sms })) },
+    tokens: { revoke: () => revoke(world) },
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function deliveriesOf(world: World): Sandbox["deliveries"] {
-  const { deliveries, state: known } = world;
+function contractsOf(world: World): Sandbox["contracts"] {
   return {
-    list: async (filter = {}) =>
-      Array.from(known.deliveries.values())
-        .filter(({ contractId }) => filter.contractId === undefined || filter.contractId === contractId)
-        .filter(({ event }) => filter.event === undefined || filter.event === event)
-        .filter(({ state }) => filter.state === undefined || filter.state === state)
-        .map(toSandboxDelivery),
-    resend: async (webhookId) => {
-      const delivery = known.deliveries.get(webhookId);
-      if (delivery === undefined) throw new SandboxError("not-found", `There is no webhook ${webhookId}.`);
-      deliveries.resend(delivery);
-      known.commit();
+    list: async () => listContracts(world),
+    get: async (contractId) => {
+      const found = controls.getContract(world, contractId);
+      return found.ok ? found.value : undefined;
     },
+  };
+}
+
+function usersOf(world: World): Sandbox["users"] {
+  return {
+    list: async () => Array.from(world.state.users.values(), (user) => ({ ...user })),
+    set: async (platformRefId, change) => take(world, changeUser(world, platformRefId, change)),
+  };
+}
+
+function deliveriesOf(world: World): Sandbox["deliveries"] {
+  const { deliveries } = world;
+  return {
+    list: async (filter) => controls.listDeliveries(world, filter),
+    resend: async (webhookId) => void take(world, controls.resend(world, webhookId)),
     idle: () => deliveries.idle(),
     drained: () => deliveries.drained(),
     pending: () => deliveries.pending,
   };
 }
 
-async function doAct(world: World, contractId: string, action: string, milestoneId?: number | string) {
-  const contract = unwrap(findContract(world, contractId));
-  const target = milestoneId === undefined ? null : Number(milestoneId);
-  const acted = unwrap(act(world, contract, action, target));
-  return committed(world, toSandboxContract(world, acted));
+function faultsOf(world: World): Sandbox["faults"] {
+  return {
+    set: (faults, { seed = 1 } = {}) => void take(world, controls.setFaults(world, faults, seed)),
+    get: () => world.faults.get(),
+    counts: () => world.faults.counts(),
+    clear: () => {
+      world.faults.clear();
+      world.state.touch();
+    },
+  };
 }
 
-function committed<T>(world: World, value: T): T {
+async function advance(world: World, ms: number): Promise<void> {
+  take(world, await controls.advance(world, ms));
+}
+
+function revoke(world: World): void {
+  revokeTokens(world);
   world.state.commit();
-  return value;
 }
 
-export function unwrap<T>(outcome: Outcome<T>): T {
-  if (outcome.ok) return outcome.value;
-  throw toError(outcome.error);
+function toNumber(id: number | string | undefined): number | undefined {
+  return id === undefined ? undefined : Number(id);
 }
 
-const codes: Record<number, SandboxErrorCode> = { 404: "not-found", 409: "action-forbidden" };
+/** Ids of milestones are text here, as in the mirror, and numbers in the API. */
+function withNumber(input: RefundInput): unknown {
+  return { ...input, milestoneId: toNumber(input.milestoneId) };
+}
 
-function toError({ status, message, detail, validationErrors = [] }: Refusal): SandboxError {
-  const text = detail ?? (validationErrors.map((error) => error.message).join(" ") || message);
-  return new SandboxError(codes[status] ?? "invalid-argument", text);
+function take<T>(world: World, decision: Decision<T>): T {
+  world.state.commit();
+  return unwrap(decision);
+}
+
+export function unwrap<T>(decision: Decision<T>): T {
+  if (decision.ok) return decision.value;
+  const { error } = decision;
+  throw new SandboxError(codeOf(error), explain(error), { messageKey: error.message });
+}
+
+function codeOf({ status, message, validationErrors = [] }: Refusal): SandboxErrorCode {
+  if (status === 404) return "not-found";
+  return validationErrors.length > 0 || message === "InvalidContractId"
+    ? "invalid-argument"
+    : "action-forbidden";
 }

@@ -136,9 +136,15 @@ describe("faults", () => {
     { drop: Number.NaN },
     { delayMs: [5, 1] },
     { delayMs: [1] },
+    { boom: 1 },
   ] as unknown as FaultOptions[])("refuse %j", async (wrong) => {
     const sandbox = await startSandbox();
-    expect(() => sandbox.faults.set(wrong)).toThrow(RangeError);
+    const named = expect.objectContaining({
+      code: "invalid-argument",
+      message: expect.stringContaining(Object.keys(wrong)[0] ?? ""),
+    });
+    expect(() => sandbox.faults.set(wrong)).toThrow(named);
+    expect(() => sandbox.faults.set({}, { seed: Number.NaN })).toThrow("seed");
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { createSandbox, manualClock, replayRecording } from "../../src/sandbox.ts";
-import { Schedule } from "../../src/sandbox/webhooks/schedule.ts";
+import { DueHeap } from "../../src/sandbox/webhooks/due-heap.ts";
 import { connect, createContract, milestones, refund, startReceiver, startSandbox } from "./support.ts";
 
 function folder(): string {
@@ -102,7 +102,7 @@ describe("record and replay", () => {
 
 describe("the schedule", () => {
   it("gives 20,000 items out by time, and those of one time in their order", () => {
-    const schedule = new Schedule<[number, number]>();
+    const schedule = new DueHeap<[number, number]>();
     let seed = 1;
     for (let order = 0; order < 20_000; order++) {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -115,7 +115,7 @@ describe("the schedule", () => {
   });
 
   it("keeps back what is not due", () => {
-    const schedule = new Schedule<string>();
+    const schedule = new DueHeap<string>();
     schedule.add(10, "later");
     expect([schedule.takeDue(9), schedule.first()?.dueMs, schedule.takeDue(10)]).toEqual([
       undefined,

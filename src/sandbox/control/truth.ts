@@ -1,80 +1,80 @@
 import { allowedActions, allowedMilestoneActions } from "../service/actions.ts";
+import { checkoutUrl } from "../service/checkout.ts";
 import type { ContractAction } from "../service/machine.ts";
-import type {
-  AttemptRecord,
-  ContractRecord,
-  DeliveryRecord,
-  DeliveryState,
-  RefundRecord,
-} from "../world/records.ts";
+import type { ContractRecord, MilestoneRecord, RefundRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
-/** The sandbox's own state, to compare a mirror with. Names and units are those of the mirror's contracts. */
+/** A contract as the sandbox knows it, to compare a mirror with. Names and units are those of the mirror's contracts. */
 export interface SandboxContract {
+  /** Such as `CNT-2601-00100001`. */
   contractId: string;
-  /** As §3 spells it: `pending`, `Approved`, `Escrow` … */
+  /** `pending`, `Approved`, `Escrow` and so on. */
   status: string;
+  /** Your own identifier; null if none was given. */
   reference: string | null;
   title: string;
-  /** Base amount in halalas. */
+  /** The base amount in halalas, without fees. */
   amountMinor: number;
   currency: "SAR";
+  /** `metadata1` to `metadata4`, as far as given. */
   metadata: Record<string, string>;
+  /** The buyer's platformRefId. */
   buyer: string;
+  /** The seller's platformRefId. */
   seller: string;
+  /** In the order of the request; empty without milestones. */
   milestones: SandboxMilestone[];
+  /** Oldest first. */
   refunds: SandboxRefund[];
+  /** Null until it is paid. */
   paymentId: string | null;
+  /** Null until there is a dispute. */
   disputeId: string | null;
+  /** The page where the buyer pays. It works for ten minutes. Null when there is nothing to pay. */
+  checkoutUrl: string | null;
   /** What `act` may do now. */
   actions: ContractAction[];
+  /** ISO 8601 UTC. */
   createdAt: string;
+  /** Of the last change, in ISO 8601 UTC. */
   updatedAt: string;
 }
 
+/** A milestone as the sandbox knows it. */
 export interface SandboxMilestone {
   milestoneId: string;
   name: string;
-  /** `Pending` until it is paid: the service sends no event before. */
+  /** `Pending` until it is paid. The service sends no event before. */
   status: string;
+  /** The base amount in halalas, without fees. */
   amountMinor: number;
+  /** As given, in ISO 8601 UTC. */
   dueDate: string;
+  /** Null until there is a dispute. */
   disputeId: string | null;
+  /** What `act` may do now. */
   actions: ContractAction[];
 }
 
+/** A refund as the sandbox knows it. */
 export interface SandboxRefund {
   refundId: string;
   contractId: string;
+  /** Null for a refund of the whole contract. */
   milestoneId: string | null;
   scope: "contract" | "milestone";
   kind: "full" | "partial";
+  /** `initiated` until `settleRefund`. */
   state: "initiated" | "succeeded";
+  /** As the request gave it. The service keeps it for audit and its API never returns it. */
+  reason: string;
+  /** What the buyer gets, in halalas. */
   amountMinor: number;
+  /** ISO 8601 UTC. */
   initiatedAt: string;
+  /** ISO 8601 UTC; null until it has settled. */
   succeededAt: string | null;
 }
-
-/** One webhook and every attempt to deliver it. */
-export interface SandboxDelivery {
-  webhookId: string;
-  event: string;
-  contractId: string | null;
-  milestoneId: string | null;
-  /**
-   * `pending`: waits for an attempt. `delivered`, `failed`: done. `dropped`: by the fault. `skipped`: nobody was
-   * subscribed.
-   */
-  state: DeliveryState;
-  reason: string | null;
-  createdAt: string;
-  nextAttemptAt: string | null;
-  /** Exactly what is signed and sent. */
-  body: string;
-  attempts: SandboxAttempt[];
-}
-
-export type SandboxAttempt = Readonly<AttemptRecord>;
 
 export function toSandboxContract(world: World, contract: ContractRecord): SandboxContract {
   return toContract(world, contract, listRefunds(world, contract.contractId));
@@ -98,6 +98,7 @@ export function listRefunds(world: World, contractId?: string): SandboxRefund[] 
 }
 
 function toContract(world: World, contract: ContractRecord, refunds: SandboxRefund[]): SandboxContract {
+  const actions = allowedActions(world, contract);
   return {
     contractId: contract.contractId,
     status: contract.status === "Pending" ? "pending" : contract.status,
@@ -108,21 +109,26 @@ function toContract(world: World, contract: ContractRecord, refunds: SandboxRefu
     metadata: { ...contract.metaData },
     buyer: contract.buyer,
     seller: contract.seller,
-    milestones: contract.milestones.map((milestone) => ({
-      milestoneId: String(milestone.id),
-      name: milestone.name,
-      status: milestone.status,
-      amountMinor: milestone.amount,
-      dueDate: milestone.dueDate,
-      disputeId: milestone.disputeId,
-      actions: allowedMilestoneActions(contract, milestone),
-    })),
+    milestones: contract.milestones.map((milestone) => toMilestone(contract, milestone)),
     refunds,
     paymentId: contract.payment?.paymentId ?? null,
     disputeId: contract.disputeId,
-    actions: allowedActions(world, contract),
+    checkoutUrl: actions.includes("pay") ? checkoutUrl(world, contract) : null,
+    actions,
     createdAt: contract.createdDate,
     updatedAt: contract.updatedDate,
+  };
+}
+
+function toMilestone(contract: ContractRecord, milestone: MilestoneRecord): SandboxMilestone {
+  return {
+    milestoneId: String(milestone.id),
+    name: milestone.name,
+    status: milestone.status,
+    amountMinor: milestone.amount,
+    dueDate: milestone.dueDate,
+    disputeId: milestone.disputeId,
+    actions: allowedMilestoneActions(contract, milestone),
   };
 }
 
@@ -134,26 +140,9 @@ export function toSandboxRefund(refund: RefundRecord): SandboxRefund {
     scope: refund.milestoneId === null ? "contract" : "milestone",
     kind: refund.kind,
     state: refund.state,
+    reason: refund.reason,
     amountMinor: refund.refundedAmount,
     initiatedAt: refund.initiatedAt,
     succeededAt: refund.succeededAt,
-  };
-}
-
-export function toSandboxDelivery(delivery: DeliveryRecord): SandboxDelivery {
-  const { webhookId, event, contractId, milestoneId, state, reason, createdAt, body, nextAttemptAtMs } =
-    delivery;
-  return {
-    webhookId,
-    event,
-    contractId,
-    milestoneId: milestoneId === null ? null : String(milestoneId),
-    state,
-    reason,
-    createdAt,
-    nextAttemptAt:
-      nextAttemptAtMs === null || state !== "pending" ? null : new Date(nextAttemptAtMs).toISOString(),
-    body,
-    attempts: [...delivery.attempts],
   };
 }

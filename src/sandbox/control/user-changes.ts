@@ -1,24 +1,28 @@
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/answer.ts";
-import type { Outcome } from "../wire/answer.ts";
+import { findUser } from "../service/users.ts";
+import { refuseFields } from "../wire/decision.ts";
+import type { Decision, ValidationError } from "../wire/decision.ts";
 import type { UserRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
 const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const satisfies (keyof UserRecord)[];
 
+/** What the refund's checks see of a user; what is left out stays. */
+export type UserChange = Partial<Pick<UserRecord, (typeof flags)[number]>>;
+
 /** Sets what the buyer checks of §4.4 see. */
-export function changeUser(world: World, platformRefId: string, change: object): Outcome<UserRecord> {
-  const user = world.state.users.get(platformRefId);
-  if (user === undefined)
-    return refuse(404, "UserNotFound", `No user has the platformRefId ${platformRefId}.`);
-  for (const [name, value] of Object.entries(change)) {
-    const flag = flags.find((known) => known === name);
-    if (flag === undefined)
-      return refuseFields({ field: name, message: `${name} is none of ${flags.join(", ")}.` });
-    if (typeof value !== "boolean")
-      return refuseFields({ field: name, message: `${name} must be true or false.` });
-  }
-  Object.assign(user, change);
-  world.state.saveUser(user);
-  return ok(user);
+export function changeUser(world: World, platformRefId: string, change: object): Decision<UserRecord> {
+  const user = findUser(world, platformRefId);
+  if (!user.ok) return user;
+  const errors = Object.entries(change).flatMap(([name, value]) => whatIsWrong(name, value));
+  if (errors.length > 0) return refuseFields(...errors);
+  Object.assign(user.value, change);
+  world.state.saveUser(user.value);
+  return ok({ ...user.value });
+}
+
+function whatIsWrong(field: string, value: unknown): ValidationError[] {
+  if (!flags.some((flag) => flag === field))
+    return [{ field, message: `${field} is none of ${flags.join(", ")}.` }];
+  return typeof value === "boolean" ? [] : [{ field, message: `${field} must be true or false.` }];
 }

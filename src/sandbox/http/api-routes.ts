@@ -1,27 +1,38 @@
 import { ok } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
-import { accepted, refuse, refused } from "../wire/answer.ts";
-import type { Answer, Outcome } from "../wire/answer.ts";
-import { checkoutUrl, createContract, findContract, renewCheckout } from "../service/contracts.ts";
-import { refusal } from "./http-server.ts";
-import type { Call } from "./http-server.ts";
-import { writeJson } from "../wire/json.ts";
-import type { Json } from "../wire/json.ts";
+import { checkoutUrl, requestCheckout } from "../service/checkout.ts";
+import { createContract } from "../service/contracts.ts";
+import { readLogs } from "../service/delivery-log.ts";
+import { findContract } from "../service/find-contract.ts";
 import { requestRefund } from "../service/refunds.ts";
 import {
   deleteSubscription,
   findSubscription,
   putSubscription,
-  readLogs,
   regenerateSecret,
   sendTest,
 } from "../service/subscriptions.ts";
 import { authenticate, issueToken } from "../service/tokens.ts";
-import { getOnboarding, postUser } from "../service/users.ts";
-import { createdContract, createdRefund, readContract, readSubscription } from "../service/views.ts";
+import { findUserByPhone, postUser } from "../service/users.ts";
+import {
+  toCreatedContract,
+  toCreatedUser,
+  toLogPage,
+  toOnboarding,
+  toReadContract,
+  toRefund,
+  toSubscription,
+} from "../service/views.ts";
+import type { Decision } from "../wire/decision.ts";
+import { writeJson } from "../wire/json.ts";
+import type { Json } from "../wire/json.ts";
 import type { World } from "../world/world.ts";
+import { accepted, refused } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { isForm, readForm, readJson, wrongMethod } from "./call.ts";
+import type { Call } from "./call.ts";
 
-type Made = Outcome<{ data: Json; message: string }>;
+type Made = Decision<{ data: Json; message: string }>;
 
 interface ApiCall {
   world: World;
@@ -51,7 +62,7 @@ const routes: readonly Route[] = [
   { method: "POST", path: "/apps/api/webhooks/test", run: postTest },
   { method: "GET", path: "/apps/api/webhooks/logs", run: getLogs },
   { method: "POST", path: "/apps/api/user", run: postUserRoute },
-  { method: "GET", path: "/apps/api/user/onboarding", run: getOnboardingRoute },
+  { method: "GET", path: "/apps/api/user/onboarding", run: getOnboarding },
 ];
 
 const exact = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
@@ -70,15 +81,12 @@ export async function answerApi(world: World, call: Call): Promise<Answer | "cut
 
 function answerToken(world: World, call: Call): Answer {
   if (call.method !== "POST") return wrongMethod(call, ["POST"]);
-  if (!contentTypeOf(call).startsWith("application/x-www-form-urlencoded")) {
-    return refusal({
-      status: 400,
-      message: "ValidationFailed",
-      detail: "The token request must be form-encoded: Content-Type: application/x-www-form-urlencoded.",
-    });
+  if (!isForm(call)) {
+    const detail = "The token request must be form-encoded: Content-Type: application/x-www-form-urlencoded.";
+    return refused({ status: 400, message: "ValidationFailed", detail });
   }
-  const issued = issueToken(world, new URLSearchParams(call.body.toString("utf8")));
-  return issued.ok ? { status: 200, body: writeJson(issued.value) } : refusal(issued.error);
+  const issued = issueToken(world, readForm(call));
+  return issued.ok ? { status: 200, body: writeJson(issued.value) } : refused(issued.error);
 }
 
 async function answerRoute(world: World, call: Call): Promise<Answer> {
@@ -87,13 +95,10 @@ async function answerRoute(world: World, call: Call): Promise<Answer> {
   const { route, id } = found;
   const open = route.run === getContract && !world.settings.getRequiresToken;
   const caller = open ? ok("") : authenticate(world, call.headers.authorization);
-  if (!caller.ok) return refusal(caller.error, { "WWW-Authenticate": "Bearer" });
-  const made = await route.run({ world, call, business: caller.value, id });
-  if (!made.ok) return { status: made.error.status, body: writeJson(refused(made.error)) };
-  return {
-    status: 200,
-    body: writeJson(accepted(made.value.data, made.value.message), world.settings.amountStyle),
-  };
+  if (!caller.ok) return refused(caller.error, { "WWW-Authenticate": "Bearer" });
+  const done = await route.run({ world, call, business: caller.value, id });
+  if (!done.ok) return refused(done.error);
+  return accepted(done.value.data, done.value.message, world.settings.amountStyle);
 }
 
 function findRoute(call: Call): { route: Route; id: string } | undefined {
@@ -108,43 +113,8 @@ function findRoute(call: Call): { route: Route; id: string } | undefined {
 function unknownPath(call: Call): Answer {
   const methods = ["GET", "POST", "DELETE"].filter((method) => findRoute({ ...call, method }) !== undefined);
   if (methods.length > 0) return wrongMethod(call, methods);
-  return refusal({
-    status: 404,
-    message: "NotFound",
-    detail: `The service has no ${call.method} ${call.path}.`,
-  });
-}
-
-export function wrongMethod(call: Call, methods: readonly string[]): Answer {
-  const detail = `${call.path} takes ${methods.join(", ")}, not ${call.method}.`;
-  return refusal({ status: 405, message: "MethodNotAllowed", detail }, { Allow: methods.join(", ") });
-}
-
-export function contentTypeOf(call: Call): string {
-  return (call.headers["content-type"] ?? "").toLowerCase();
-}
-
-/** A JSON body, or the reason why it is none. */
-export function readJson(call: Call): Outcome<unknown> {
-  if (!/^application\/([\w.+-]+\+)?json\b/.test(contentTypeOf(call))) {
-    const seen = contentTypeOf(call) || "missing";
-    return refuse(415, "UnsupportedMediaType", `The Content-Type must be application/json; it is ${seen}.`);
-  }
-  try {
-    return ok(JSON.parse(call.body.toString("utf8").replace(/^\uFEFF/, "")));
-  } catch (error) {
-    const seen = error instanceof Error ? error.message : String(error);
-    const message = `The request body is not JSON: ${seen}.`;
-    return {
-      ok: false,
-      error: {
-        status: 400,
-        message: "InvalidJson",
-        detail: message,
-        validationErrors: [{ field: "body", message }],
-      },
-    };
-  }
+  const detail = `The service has no ${call.method} ${call.path}.`;
+  return refused({ status: 404, message: "NotFound", detail });
 }
 
 function failedRequest(status: 429 | 500 | 502 | 503): Answer {
@@ -152,83 +122,78 @@ function failedRequest(status: 429 | 500 | 502 | 503): Answer {
     return { status, contentType: "text/html", body: "<html><body><h1>502 Bad Gateway</h1></body></html>" };
   }
   const headers: Record<string, string> = status === 500 ? {} : { "Retry-After": "1" };
-  return refusal(
-    { status, message: "SandboxFault", detail: "The sandbox's fault apiErrors. Nothing was done." },
-    headers,
-  );
+  const detail = "The sandbox's fault apiErrors. Nothing was done.";
+  return refused({ status, message: "SandboxFault", detail }, headers);
 }
 
-function mapped<T>(outcome: Outcome<T>, message: string, toData: (value: T) => Json): Made {
-  return outcome.ok ? ok({ data: toData(outcome.value), message }) : outcome;
+/** The answer to what was done: its message and what it shows. */
+function made<T>(decision: Decision<T>, message: string, toData: (value: T) => Json): Made {
+  return decision.ok ? ok({ data: toData(decision.value), message }) : decision;
 }
 
 const asIs = (data: Json): Json => data;
 
 function postContract({ world, call, business }: ApiCall): Made {
   const body = readJson(call);
-  if (!body.ok) return body;
-  const made = createContract(world, business, body.value);
-  return mapped(made, "Contract created successfully.", (contract) => createdContract(world, contract));
+  const contract = body.ok ? createContract(world, business, body.value) : body;
+  return made(contract, "Contract created successfully.", (one) => toCreatedContract(world, one));
 }
 
 function postCheckout({ world, call, business }: ApiCall): Made {
   const body = readJson(call);
-  if (!body.ok) return body;
-  const made = renewCheckout(world, business, body.value);
-  return mapped(made, "ContractCheckoutStartedSuccessfully", (contract) => ({
-    checkoutUrl: checkoutUrl(world, contract),
+  const contract = body.ok ? requestCheckout(world, business, body.value) : body;
+  return made(contract, "ContractCheckoutStartedSuccessfully", (one) => ({
+    checkoutUrl: checkoutUrl(world, one),
   }));
 }
 
 function getContract({ world, business, id }: ApiCall): Made {
   const found = findContract(world, id, business === "" ? undefined : business);
-  return mapped(found, "ContractRetrievedSuccessfully", (contract) => readContract(world, contract));
+  return made(found, "ContractRetrievedSuccessfully", (contract) => toReadContract(world, contract));
 }
 
 async function postRefund({ world, call, business, id }: ApiCall): Promise<Made> {
   const body = readJson(call);
-  if (!body.ok) return body;
-  const made = await requestRefund(world, business, id, body.value);
-  const partial = made.ok && made.value.kind === "partial";
-  const message = partial ? "PartialRefundCreatedSuccessfully" : "RefundCreatedSuccessfully";
-  return mapped(made, message, createdRefund);
+  const refund = body.ok ? await requestRefund(world, business, id, body.value) : body;
+  const partial = refund.ok && refund.value.kind === "partial";
+  return made(refund, partial ? "PartialRefundCreatedSuccessfully" : "RefundCreatedSuccessfully", toRefund);
 }
 
 function postWebhook({ world, call, business }: ApiCall): Made {
   const body = readJson(call);
-  if (!body.ok) return body;
-  const made = putSubscription(world, business, body.value);
-  const message =
-    made.ok && made.value.created ? "Webhook created successfully." : "Webhook updated successfully.";
-  return mapped(made, message, ({ subscription }) => readSubscription(subscription));
+  const put = body.ok ? putSubscription(world, business, body.value) : body;
+  const created = put.ok && put.value.created;
+  const message = created ? "Webhook created successfully." : "Webhook updated successfully.";
+  return made(put, message, ({ subscription }) => toSubscription(subscription));
 }
 
 function getWebhook({ world, business }: ApiCall): Made {
-  return mapped(findSubscription(world, business), "", readSubscription);
+  return made(findSubscription(world, business), "", toSubscription);
 }
 
 function deleteWebhook({ world, business }: ApiCall): Made {
-  return mapped(deleteSubscription(world, business), "Webhook deleted successfully.", asIs);
+  return made(deleteSubscription(world, business), "Webhook deleted successfully.", asIs);
 }
 
 function postSecret({ world, business }: ApiCall): Made {
-  return mapped(regenerateSecret(world, business), "Webhook secret regenerated successfully.", asIs);
+  return made(regenerateSecret(world, business), "Webhook secret regenerated successfully.", asIs);
 }
 
 function postTest({ world, business }: ApiCall): Made {
-  return mapped(sendTest(world, business), "Test webhook sent.", asIs);
+  return made(sendTest(world, business), "Test webhook sent.", asIs);
 }
 
 function getLogs({ world, call, business }: ApiCall): Made {
-  return mapped(readLogs(world, business, call.query), "", asIs);
+  return made(readLogs(world, business, call.query), "", toLogPage);
 }
 
 function postUserRoute({ world, call }: ApiCall): Made {
   const body = readJson(call);
-  if (!body.ok) return body;
-  return mapped(postUser(world, body.value), "User created successfully.", asIs);
+  const user = body.ok ? postUser(world, body.value) : body;
+  return made(user, "User created successfully.", (one) => toCreatedUser(world, one));
 }
 
-function getOnboardingRoute({ world, call }: ApiCall): Made {
-  return mapped(getOnboarding(world, call.query), "UserRetrievedSuccessfully", asIs);
+function getOnboarding({ world, call }: ApiCall): Made {
+  const user = findUserByPhone(world, call.query.get("phoneNumber"));
+  return made(user, "UserRetrievedSuccessfully", (one) => toOnboarding(world, one));
 }

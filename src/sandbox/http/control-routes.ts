@@ -1,134 +1,149 @@
 import { ok } from "../../shared/result.ts";
-import { act, actionNames } from "../service/actions.ts";
-import { refuse, refuseFields } from "../wire/answer.ts";
-import type { Answer, Outcome } from "../wire/answer.ts";
-import { contentTypeOf, readJson, wrongMethod } from "./api-routes.ts";
-import { findContract } from "../service/contracts.ts";
-import { parseFaults } from "../world/faults.ts";
-import { Fields } from "../wire/fields.ts";
-import { refusal } from "./http-server.ts";
-import type { Call } from "./http-server.ts";
-import { readForm, redirect } from "./page-routes.ts";
-import { controlPage } from "../pages/control.ts";
-import { requestRefund, settleRefund } from "../service/refunds.ts";
-import { putSubscription } from "../service/subscriptions.ts";
-import { revokeTokens } from "../service/tokens.ts";
-import {
-  listContracts,
-  listRefunds,
-  toSandboxContract,
-  toSandboxDelivery,
-  toSandboxRefund,
-} from "../control/truth.ts";
+import * as controls from "../control/controls.ts";
+import { listContracts, listRefunds } from "../control/truth.ts";
+import type { SandboxContract, SandboxRefund } from "../control/truth.ts";
 import { changeUser } from "../control/user-changes.ts";
+import { controlPage } from "../pages/control.ts";
+import { revokeTokens } from "../service/tokens.ts";
+import { refuseFields } from "../wire/decision.ts";
+import type { Decision } from "../wire/decision.ts";
+import { Fields } from "../wire/fields.ts";
 import type { World } from "../world/world.ts";
+import { htmlAnswer, redirect, refused } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { isForm, readForm, readJson, wrongMethod } from "./call.ts";
+import type { Call } from "./call.ts";
+import { readControlForm, toProblem } from "./control-forms.ts";
+import type { FormProblems } from "./form-problems.ts";
+
+interface ControlCall {
+  world: World;
+  /** The JSON body, or what a form comes to. */
+  input: Record<string, unknown>;
+  /** What the path's groups hold. */
+  ids: readonly string[];
+  query: URLSearchParams;
+}
+
+/** What came of a call, and where a form's browser goes then, if not back to the form. */
+interface Made {
+  decision: Decision<unknown>;
+  next?: string | undefined;
+}
 
 /**
  * `/_sandbox/…`: what has no endpoint in the service, for users of any language (JSON) and for the control page
  * (forms, which come back to it). Nothing here is the service's own interface.
  */
 interface ControlRoute {
-  method: string;
+  method: "GET" | "POST";
   path: RegExp;
-  run: (
-    world: World,
-    body: Record<string, unknown>,
-    ids: readonly string[],
-    call: Call,
-  ) => Outcome<unknown> | Promise<Outcome<unknown>>;
+  run: (call: ControlCall) => Promise<Made>;
 }
 
+function get(path: RegExp, read: (call: ControlCall) => Decision<unknown>): ControlRoute {
+  return { method: "GET", path, run: async (call) => ({ decision: read(call) }) };
+}
+
+function post<T>(
+  path: RegExp,
+  act: (call: ControlCall) => Decision<T> | Promise<Decision<T>>,
+  leadTo?: (value: T) => string | undefined,
+): ControlRoute {
+  const run = async (call: ControlCall): Promise<Made> => {
+    const decision = await act(call);
+    return { decision, next: decision.ok ? leadTo?.(decision.value) : undefined };
+  };
+  return { method: "POST", path, run };
+}
+
+const toCard = ({ contractId }: SandboxContract): string => `/_sandbox/#${contractId}`;
+const toCheckout = ({ checkoutUrl }: SandboxContract): string | undefined => checkoutUrl ?? undefined;
+
 const routes: readonly ControlRoute[] = [
-  { method: "GET", path: /^version$/, run: (world) => ok({ version: world.state.version }) },
-  { method: "GET", path: /^contracts$/, run: (world) => ok(listContracts(world)) },
-  { method: "GET", path: /^contracts\/([^/]+)$/, run: (world, _body, [id = ""]) => getContract(world, id) },
-  {
-    method: "POST",
-    path: /^contracts\/([^/]+)\/refund$/,
-    run: (world, body, [id = ""]) => postRefund(world, id, body),
-  },
-  {
-    method: "POST",
-    path: /^contracts\/([^/]+)\/([^/]+)$/,
-    run: (world, body, [id = "", action = ""]) => postAction(world, id, action, body),
-  },
-  { method: "GET", path: /^refunds$/, run: (world) => ok(listRefunds(world)) },
-  {
-    method: "POST",
-    path: /^refunds\/(\d+)\/settle$/,
-    run: (world, _body, [id]) => postSettle(world, Number(id)),
-  },
-  { method: "GET", path: /^deliveries$/, run: (world) => ok(listDeliveries(world)) },
-  {
-    method: "POST",
-    path: /^deliveries\/([^/]+)\/resend$/,
-    run: (world, _body, [id = ""]) => postResend(world, id),
-  },
-  { method: "POST", path: /^deliveries\/idle$/, run: (world) => waited(world.deliveries.idle()) },
+  get(/^version$/, ({ world }) => ok({ version: world.state.version })),
+  get(/^contracts$/, ({ world }) => ok(listContracts(world))),
+  post(/^contracts$/, ({ world, input }) => controls.makeContract(world, input)),
+  post(/^contracts\/example$/, ({ world }) => controls.makeExample(world), toCard),
+  get(/^contracts\/([^/]+)$/, ({ world, ids: [id = ""] }) => controls.getContract(world, id)),
+  post(/^contracts\/([^/]+)\/refund$/, postRefund),
+  post(
+    /^contracts\/([^/]+)\/checkout$/,
+    ({ world, ids: [id = ""] }) => controls.renewLink(world, id),
+    toCheckout,
+  ),
+  post(/^contracts\/([^/]+)\/([^/]+)$/, postAction),
+  get(/^refunds$/, ({ world }) => ok(listRefunds(world))),
+  post(/^refunds\/(\d+)\/settle$/, ({ world, ids: [id] }) => controls.settle(world, Number(id))),
+  get(/^deliveries$/, ({ world, query }) => ok(controls.listDeliveries(world, toFilter(query)))),
+  post(/^deliveries\/([^/]+)\/resend$/, ({ world, ids: [id = ""] }) => controls.resend(world, id)),
+  post(/^deliveries\/idle$/, async ({ world }) => ok(await world.deliveries.idle().then(() => null))),
   // A receiver for those who have none yet: point the webhook URL at it and read the deliveries here.
-  { method: "POST", path: /^sink$/, run: () => ok(null) },
-  { method: "GET", path: /^subscription$/, run: getSubscription },
-  { method: "POST", path: /^subscription$/, run: postSubscription },
-  {
-    method: "GET",
-    path: /^faults$/,
-    run: (world) => ok({ faults: world.faults.get(), counts: world.faults.counts() }),
-  },
-  { method: "POST", path: /^faults$/, run: (world, body) => postFaults(world, body) },
-  { method: "GET", path: /^clock$/, run: (world) => ok(clockOf(world)) },
-  { method: "POST", path: /^clock\/advance$/, run: (world, body) => postAdvance(world, body) },
-  { method: "GET", path: /^sms$/, run: (world) => ok(world.state.sms) },
-  { method: "GET", path: /^users$/, run: (world) => ok(Array.from(world.state.users.values())) },
-  { method: "POST", path: /^users\/([^/]+)$/, run: (world, body, [id = ""]) => changeUser(world, id, body) },
-  { method: "POST", path: /^tokens\/revoke$/, run: (world) => ok(revokeTokens(world) ?? null) },
+  post(/^sink$/, () => ok(null)),
+  get(/^subscription$/, ({ world }) => ok(controls.getSubscription(world) ?? null)),
+  post(/^subscription$/, ({ world, input }) => controls.setSubscription(world, input)),
+  get(/^faults$/, ({ world }) => ok(controls.getFaults(world))),
+  post(/^faults$/, ({ world, input: { seed = 1, ...faults } }) => controls.setFaults(world, faults, seed)),
+  get(/^clock$/, ({ world }) => ok(controls.getClock(world))),
+  post(/^clock\/advance$/, ({ world, input: { ms } }) => controls.advance(world, ms)),
+  get(/^sms$/, ({ world }) => ok(world.state.sms)),
+  get(/^users$/, ({ world }) => ok(Array.from(world.state.users.values()))),
+  post(/^users\/([^/]+)$/, ({ world, input, ids: [id = ""] }) => changeUser(world, id, input)),
+  post(/^tokens\/revoke$/, ({ world }) => ok(revokeTokens(world) ?? null)),
 ];
 
-export async function answerControl(world: World, call: Call): Promise<Answer> {
-  if (!isSameOrigin(call)) {
-    return refusal({
-      status: 403,
-      message: "ForeignOrigin",
-      detail: "Another site's page may not control the sandbox.",
-    });
-  }
+export async function answerControl(world: World, problems: FormProblems, call: Call): Promise<Answer> {
+  if (!isSameOrigin(call)) return refused(foreignOrigin);
   const path = call.path.slice("/_sandbox/".length);
-  if (path === "" && call.method !== "POST") return pageAnswer(world, 200, undefined);
+  if (path === "" && call.method !== "POST") {
+    return htmlAnswer(200, controlPage(world, problems.get(call.query.get("problem"))), policy);
+  }
   const matching = routes.filter((route) => route.path.test(path));
   const route = matching.find(({ method }) => method === call.method);
   if (route === undefined) return unknown(call, matching);
-  const isForm = contentTypeOf(call).startsWith("application/x-www-form-urlencoded") && call.body.length > 0;
-  const body = isForm ? ok(fromForm(readForm(call))) : readBody(call);
-  const made = body.ok
-    ? await route.run(world, body.value, route.path.exec(path)?.slice(1) ?? [], call)
-    : body;
+  const form = isForm(call) && call.body.length > 0;
+  const input = form ? readControlForm(path, readForm(call)) : readInput(call);
+  const ids = route.path.exec(path)?.slice(1) ?? [];
+  const made: Made = input.ok
+    ? await route.run({ world, input: input.value, ids, query: call.query })
+    : { decision: input };
   world.state.commit();
-  if (isForm)
-    return made.ok
-      ? redirect(`/_sandbox/${anchorOf(path)}`)
-      : pageAnswer(world, made.error.status, made.error.detail ?? made.error.message);
-  return made.ok ? jsonAnswer(made.value) : refusal(made.error);
+  return form ? answerForm(problems, call, path, made) : answerJson(made.decision);
 }
+
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
+
+const foreignOrigin = {
+  status: 403,
+  message: "ForeignOrigin",
+  detail: "Another site's page may not control the sandbox.",
+};
 
 /** A form of another site could reach the loopback address; browsers say where a form comes from. */
 function isSameOrigin({ headers }: Call): boolean {
   const { origin, host } = headers;
-  return origin === undefined || !URL.canParse(origin) ? origin !== "null" : new URL(origin).host === host;
+  if (origin === undefined) return true;
+  return URL.canParse(origin) && new URL(origin).host === hostOf(host);
+}
+
+/** As a browser's `Origin` has it: without a port that goes without saying. */
+function hostOf(host = ""): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : host;
 }
 
 function unknown(call: Call, matching: readonly ControlRoute[]): Answer {
-  if (matching.length > 0)
+  if (matching.length > 0) {
     return wrongMethod(
       call,
       matching.map(({ method }) => method),
     );
-  return refusal({
-    status: 404,
-    message: "NotFound",
-    detail: `There is no ${call.path}. See the sandbox's README.`,
-  });
+  }
+  const detail = `There is no ${call.path}. See the sandbox's README.`;
+  return refused({ status: 404, message: "NotFound", detail });
 }
 
-function readBody(call: Call): Outcome<Record<string, unknown>> {
+function readInput(call: Call): Decision<Record<string, unknown>> {
   if (call.body.length === 0) return ok({});
   const read = readJson(call);
   if (!read.ok) return read;
@@ -138,147 +153,40 @@ function readBody(call: Call): Outcome<Record<string, unknown>> {
   return refuseFields({ field: "body", message: "The body must be a JSON object." });
 }
 
-/** Numbers where a form field holds one; empty fields are left out. */
-function fromForm(form: URLSearchParams): Record<string, unknown> {
-  const filled = Array.from(form).filter(([, value]) => value !== "");
-  return Object.fromEntries(
-    filled.map(([name, value]) => [name, /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]),
-  );
+function answerJson(decision: Decision<unknown>): Answer {
+  if (!decision.ok) return refused(decision.error);
+  const envelope = { message: "", status: 200, validationErrors: [], succeeded: true, errors: [] };
+  return { status: 200, body: JSON.stringify({ data: decision.value, ...envelope }) };
+}
+
+/** On by GET, whatever became of it: a reload repeats no form. */
+function answerForm(problems: FormProblems, call: Call, path: string, { decision, next }: Made): Answer {
+  if (decision.ok) return redirect(next ?? `/_sandbox/${anchorOf(path)}`);
+  const id = problems.add(toProblem(path, readForm(call), decision.error));
+  return redirect(`/_sandbox/?problem=${id}${anchorOf(path)}`);
 }
 
 function anchorOf(path: string): string {
   const [first = "", id] = path.split("/");
-  return first === "contracts" && id !== undefined ? `#${id}` : `#${first}`;
+  return first === "contracts" && id?.startsWith("CNT-") ? `#${id}` : `#${first}`;
 }
 
-function pageAnswer(world: World, status: number, problem: string | undefined): Answer {
+function toFilter(query: URLSearchParams): controls.DeliveryFilter {
   return {
-    status,
-    body: controlPage(world, problem),
-    contentType: "text/html; charset=utf-8",
-    headers: {
-      "Content-Security-Policy":
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
-      "X-Content-Type-Options": "nosniff",
-    },
+    contractId: query.get("contractId") ?? undefined,
+    event: query.get("event") ?? undefined,
+    state: query.get("state") ?? undefined,
   };
 }
 
-function jsonAnswer(value: unknown): Answer {
-  const envelope = {
-    data: value,
-    message: "",
-    status: 200,
-    validationErrors: [],
-    succeeded: true,
-    errors: [],
-  };
-  return { status: 200, body: JSON.stringify(envelope) };
-}
-
-async function waited(waiting: Promise<void>): Promise<Outcome<null>> {
-  await waiting;
-  return ok(null);
-}
-
-function getContract(world: World, id: string): Outcome<unknown> {
-  const found = findContract(world, id);
-  return found.ok ? ok(toSandboxContract(world, found.value)) : found;
-}
-
-function postAction(
-  world: World,
-  id: string,
-  action: string,
-  body: Record<string, unknown>,
-): Outcome<unknown> {
-  const found = findContract(world, id);
-  if (!found.ok) return found;
-  if (!actionNames().includes(action)) {
-    return refuse(
-      404,
-      "UnknownAction",
-      `There is no action ${action}. Actions: ${actionNames().join(", ")}.`,
-    );
-  }
-  const fields = new Fields(body);
+function postAction({ world, input, ids: [id = "", action = ""] }: ControlCall): Decision<SandboxContract> {
+  const fields = new Fields(input);
   const milestoneId = fields.optionalInteger("milestoneId");
   if (fields.errors.length > 0) return refuseFields(...fields.errors);
-  const acted = act(world, found.value, action, milestoneId);
-  return acted.ok ? ok(toSandboxContract(world, acted.value)) : acted;
+  return controls.actOn(world, id, action, milestoneId);
 }
 
-/** The API's refund in the name of the contract's own business: so that it can be had with a button. */
-async function postRefund(
-  world: World,
-  id: string,
-  body: Record<string, unknown>,
-): Promise<Outcome<unknown>> {
-  const found = findContract(world, id);
-  if (!found.ok) return found;
-  const request = { reason: "Requested on the control page", ...body };
-  const made = await requestRefund(world, found.value.business, id, request);
-  return made.ok ? ok(toSandboxRefund(made.value)) : made;
-}
-
-function postSettle(world: World, refundId: number): Outcome<unknown> {
-  const settled = settleRefund(world, refundId);
-  return settled.ok ? ok(toSandboxRefund(settled.value)) : settled;
-}
-
-function listDeliveries(world: World): unknown {
-  return Array.from(world.state.deliveries.values(), toSandboxDelivery);
-}
-
-function postResend(world: World, webhookId: string): Outcome<null> {
-  const delivery = world.state.deliveries.get(webhookId);
-  if (delivery === undefined) return refuse(404, "DeliveryNotFound", `There is no webhook ${webhookId}.`);
-  world.deliveries.resend(delivery);
-  return ok(null);
-}
-
-function getSubscription(world: World): Outcome<unknown> {
-  return ok(world.state.subscriptions.get(world.settings.clientId) ?? null);
-}
-
-function postSubscription(world: World, body: Record<string, unknown>): Outcome<unknown> {
-  const made = putSubscription(world, world.settings.clientId, body);
-  return made.ok ? ok(made.value.subscription) : made;
-}
-
-/** JSON as `faults.set` takes it, with `seed`; the page's form has `delayLeast` and `delayMost` instead of a list. */
-function postFaults(world: World, body: Record<string, unknown>): Outcome<unknown> {
-  const { seed = 1, delayLeast, delayMost, ...rest } = body;
-  const delay = delayMost === undefined ? {} : { delayMs: [delayLeast ?? 0, delayMost] };
-  try {
-    world.faults.set(parseFaults({ ...rest, ...delay }), { seed: Number(seed) });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      ok: false,
-      error: {
-        status: 400,
-        message: "ValidationFailed",
-        detail: message,
-        validationErrors: [{ field: "body", message }],
-      },
-    };
-  }
-  world.state.version++;
-  return ok({ faults: world.faults.get(), counts: world.faults.counts() });
-}
-
-function clockOf({ clock }: World): unknown {
-  return { kind: clock.kind, speed: clock.speed, now: new Date(clock.now()).toISOString() };
-}
-
-/** `ms`, or `seconds` as the page's form gives them. */
-async function postAdvance(world: World, body: Record<string, unknown>): Promise<Outcome<unknown>> {
-  const ms = body["ms"] ?? Number(body["seconds"]) * 1_000;
-  if (typeof ms !== "number" || !(ms >= 0 && ms <= 1e12)) {
-    return refuseFields({ field: "ms", message: "ms must be a number of milliseconds from 0." });
-  }
-  await world.clock.advance(ms);
-  world.state.version++;
-  return ok(clockOf(world));
+/** The API's refund, with a reason for those who press a button. */
+function postRefund({ world, input, ids: [id = ""] }: ControlCall): Promise<Decision<SandboxRefund>> {
+  return controls.refund(world, id, { reason: "Requested on the control page", ...input });
 }

@@ -1,53 +1,56 @@
-import { formatHalalas } from "../wire/money.ts";
 import { grossOf, priceOfContract } from "../service/pricing.ts";
+import { formatHalalas } from "../wire/money.ts";
 import type { ContractRecord } from "../world/records.ts";
 import { businessNameOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
-import { words } from "./checkout-words.ts";
-import type { Language } from "./checkout-words.ts";
-import { html, page } from "./html.ts";
+import { buyerPage } from "./buyer-page.ts";
+import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
-import { checkoutStyles } from "./styles.ts";
+import { isolated, isolatedText } from "./parts.ts";
+import { words } from "./words.ts";
+import type { Language } from "./words.ts";
 
 /** The payment page that `checkoutUrl` opens. It works without JavaScript. */
 export function checkoutPage(world: World, contract: ContractRecord, language: Language): string {
   const text = words[language];
-  const seller = world.state.users.get(contract.seller);
-  const { token } = contract.checkout;
-  const other = language === "en" ? "ar" : "en";
-  const body = html`<main>
-    <div class="card">
-      <header>
-        <p><strong>${businessNameOf(world, contract.business)}</strong></p>
-        <a href="?token=${encodeURIComponent(token)}&amp;lang=${other}" lang="${other}" hreflang="${other}"
-          >${text.otherLanguage}</a
-        >
-      </header>
-      <h1>${text.checkout}: ${contract.title}</h1>
-      ${contract.description && html`<p>${contract.description}</p>`}
-      <dl>
-        <dt>${text.contract}</dt>
-        <dd><bdi class="ltr">${contract.contractId}</bdi></dd>
-        ${
-          contract.reference &&
-          html`<dt>${text.reference}</dt>
-            <dd><bdi>${contract.reference}</bdi></dd>`
-        }
-        <dt>${text.seller}</dt>
-        <dd><bdi>${seller?.firstName} ${seller?.lastName}</bdi></dd>
-      </dl>
-      ${milestoneTable(contract, language)} ${priceTable(world, contract, language)}
-      <p class="soft">${text.held}</p>
-      ${payForm(world, contract, language)}
-      <p class="soft">
-        ${text.validUntil}
-        <bdi class="ltr"
-          >${new Date(contract.checkout.expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC</bdi
-        >. ${text.sandbox}
-      </p>
-    </div>
-  </main>`;
-  return page({ title: `${text.checkout}: ${contract.title}`, styles: checkoutStyles, body, language });
+  const { contractId, checkout, title, description } = contract;
+  const body = html`<h1>${text.checkout}: ${isolated(title)}</h1>
+    ${description && html`<p dir="auto">${description}</p>`} ${facts(world, contract, language)}
+    ${milestoneTable(contract, language)} ${priceTable(world, contract, language)}
+    <p class="soft">${text.held}</p>
+    ${payForm(world, contract, language)}
+    <p class="soft">${text.validUntil} <bdi class="ltr">${shownTime(checkout.expiresAtMs)}</bdi></p>`;
+  return buyerPage({
+    title: `${text.checkout}: ${isolatedText(title)}`,
+    contractId,
+    head: html`<strong>${isolated(businessNameOf(world, contract.business))}</strong>`,
+    body,
+    language,
+    query: { token: checkout.token },
+  });
+}
+
+const shownOffsetMs = 3 * 60 * 60 * 1_000;
+
+/** §1: the service converts to UTC+3 for display. */
+function shownTime(ms: number): string {
+  return `${new Date(ms + shownOffsetMs).toISOString().slice(0, 16).replace("T", " ")} (UTC+3)`;
+}
+
+function facts(world: World, { contractId, reference, seller }: ContractRecord, language: Language): Markup {
+  const text = words[language];
+  const user = world.state.users.get(seller);
+  return html`<dl>
+    <dt>${text.contract}</dt>
+    <dd><bdi class="ltr">${contractId}</bdi></dd>
+    ${
+      reference &&
+      html`<dt>${text.reference}</dt>
+        <dd>${isolated(reference)}</dd>`
+    }
+    <dt>${text.seller}</dt>
+    <dd>${isolated(`${user?.firstName} ${user?.lastName}`)}</dd>
+  </dl>`;
 }
 
 function payForm(world: World, contract: ContractRecord, language: Language): Markup {
@@ -70,7 +73,7 @@ function milestoneTable(contract: ContractRecord, language: Language): HtmlPart 
       ${words[language].milestones}
     </caption>
     <tbody>
-      ${contract.milestones.map((milestone) => row(html`<bdi>${milestone.name}</bdi>`, milestone.amount))}
+      ${contract.milestones.map((milestone) => row(isolated(milestone.name), milestone.amount))}
     </tbody>
   </table>`;
 }
@@ -97,43 +100,4 @@ function row(name: HtmlPart, halalas: number): Markup {
     <th scope="row">${name}</th>
     <td><bdi class="ltr">${formatHalalas(halalas)} SAR</bdi></td>
   </tr>`;
-}
-
-export type Notice = "expired" | "paid" | "failed" | "closed" | "unknown";
-
-/** Where the buyer ends who can't pay, or whose contract has no `callbackUrl` to go back to. */
-export function noticePage(notice: Notice, language: Language): string {
-  const text = words[language];
-  const title = text[`${notice}Title`];
-  const body = html`<main>
-    <div class="card">
-      <h1>${title}</h1>
-      <p class="notice ${notice === "paid" ? "good" : "warn"}" role="status">${text[notice]}</p>
-      ${notice === "expired" && html`<p class="soft">${text.renew}</p>`}
-      <p class="soft">${text.sandbox}</p>
-    </div>
-  </main>`;
-  return page({ title, styles: checkoutStyles, body, language });
-}
-
-/** What the text messages of §1 and §4.4 link to. */
-export function identityPage(world: World, platformRefId: string, done: boolean): string | undefined {
-  const user = world.state.users.get(platformRefId);
-  if (user === undefined) return undefined;
-  const complete = done || (user.authorized && user.bankVerified);
-  const body = html`<main>
-    <div class="card">
-      <h1>Verify your identity</h1>
-      <p>${user.firstName} ${user.lastName}, <bdi>${user.phoneNumber}</bdi></p>
-      ${
-        complete
-          ? html`<p class="notice good" role="status">Authorization and bank account are verified.</p>`
-          : html`<form method="post" class="choices">
-              <button class="primary">Complete the verification</button>
-            </form>`
-      }
-      <p class="soft">${words.en.sandbox}</p>
-    </div>
-  </main>`;
-  return page({ title: "Verify your identity", styles: checkoutStyles, body });
 }

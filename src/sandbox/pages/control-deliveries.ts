@@ -1,6 +1,8 @@
-import { toSandboxDelivery } from "../control/truth.ts";
-import type { SandboxAttempt, SandboxDelivery } from "../control/truth.ts";
+import { toSandboxDelivery } from "../world/shown-delivery.ts";
+import type { SandboxAttempt, SandboxDelivery } from "../world/shown-delivery.ts";
 import type { World } from "../world/world.ts";
+import { problemsAt } from "./form-problem.ts";
+import type { FormProblem } from "./form-problem.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
 import { badge, countOf } from "./parts.ts";
@@ -8,11 +10,12 @@ import { badge, countOf } from "./parts.ts";
 const deliveriesShown = 100;
 
 /** Every webhook: what was sent, what came back, when the next attempt is due. */
-export function deliveriesSection(world: World): Markup {
+export function deliveriesSection(world: World, refused: FormProblem | undefined): Markup {
   const all = [...world.state.deliveries.values()];
   const shown = all.slice(-deliveriesShown).reverse().map(toSandboxDelivery);
   return html`<section id="deliveries" aria-labelledby="deliveries-title">
     <h2 id="deliveries-title">Webhook deliveries ${countOf(shown.length, all.length)}</h2>
+    ${problemsAt(refused, "deliveries/")}
     <div class="card">
       ${shown.length === 0 && html`<p class="soft">Nothing was sent yet.</p>`}
       ${shown.map((delivery) => deliveryEntry(delivery))}

@@ -9,7 +9,7 @@ let content = document.getElementById("content");
 const inUse = () => content.matches(":active, :has(input:not([type=hidden]):focus)");
 const mayRedraw = () => follow.checked && !document.hidden && !inUse();
 async function redraw() {
-  const text = await (await fetch("/_sandbox/")).text();
+  const text = await (await fetch(location.pathname + location.search)).text();
   if (!mayRedraw()) return;
   const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("content");
   for (const details of content.querySelectorAll("details[open]")) fresh.querySelector("#" + CSS.escape(details.id))?.setAttribute("open", "");

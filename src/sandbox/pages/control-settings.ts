@@ -1,12 +1,15 @@
 import type { World } from "../world/world.ts";
+import { problemsAt, typedOr } from "./form-problem.ts";
+import type { FormProblem } from "./form-problem.ts";
 import { html } from "./html.ts";
 import type { Markup } from "./html.ts";
 import { badge } from "./parts.ts";
 
 /** What an integrator puts into the configuration of the application under test. */
 export function connectionCard(world: World): Markup {
-  const { settings, identity, state, baseUrl } = world;
-  const secret = state.subscriptions.get(settings.clientId)?.secretKey ?? identity.webhookSecret;
+  const { settings, state, baseUrl } = world;
+  const { clientSecret, webhookSecret } = state.identity;
+  const secret = state.subscriptions.get(settings.clientId)?.secretKey ?? webhookSecret;
   return html`<div class="card">
     <h3>Connection</h3>
     <dl>
@@ -21,7 +24,7 @@ export function connectionCard(world: World): Markup {
       <summary>Secrets</summary>
       <dl>
         <dt>Client secret</dt>
-        <dd><code>${identity.clientSecret}</code></dd>
+        <dd><code>${clientSecret}</code></dd>
         <dt>Webhook secret</dt>
         <dd><code>${secret}</code></dd>
       </dl>
@@ -29,7 +32,7 @@ export function connectionCard(world: World): Markup {
   </div>`;
 }
 
-export function subscriptionCard(world: World): Markup {
+export function subscriptionCard(world: World, refused: FormProblem | undefined): Markup {
   const subscription = world.state.subscriptions.get(world.settings.clientId);
   return html`<div class="card" id="subscription">
     <h3>Webhook subscription</h3>
@@ -47,6 +50,7 @@ export function subscriptionCard(world: World): Markup {
         <dd>${subscription.lastFailureAt?.slice(0, 19) ?? "never"}</dd>
       </dl>`
     }
+    ${problemsAt(refused, "subscription")}
     <form method="post" action="/_sandbox/subscription">
       <label for="webhookUrl">Webhook URL</label>
       <div class="row">
@@ -56,7 +60,7 @@ export function subscriptionCard(world: World): Markup {
           type="url"
           required
           size="32"
-          value="${subscription?.webhookUrl}"
+          value="${typedOr(refused, "subscription", "webhookUrl", subscription?.webhookUrl)}"
         />
         <button>${subscription === undefined ? "Subscribe" : "Update and re-enable"}</button>
       </div>
@@ -64,7 +68,7 @@ export function subscriptionCard(world: World): Markup {
   </div>`;
 }
 
-export function clockCard({ clock }: World): Markup {
+export function clockCard({ clock, settings }: World, refused: FormProblem | undefined): Markup {
   const kind = clock.kind === "manual" ? "stands still until it is moved" : `runs ${clock.speed} × real time`;
   return html`<div class="card" id="clock">
     <h3>Clock</h3>
@@ -72,15 +76,28 @@ export function clockCard({ clock }: World): Markup {
       <strong>${new Date(clock.now()).toISOString().slice(0, 19)}Z</strong>
       <span class="soft">(${kind})</span>
     </p>
+    ${problemsAt(refused, "clock/")}
     <form method="post" action="/_sandbox/clock/advance">
       <label for="seconds">Move on by (seconds)</label>
       <div class="row">
-        <input id="seconds" name="seconds" type="number" min="0" max="1000000000" value="10" required />
+        <input
+          id="seconds"
+          name="seconds"
+          type="number"
+          min="0"
+          max="1000000000"
+          value="${typedOr(refused, "clock/advance", "seconds", 10)}"
+          required
+        />
         <button>Advance</button>
       </div>
     </form>
-    <p class="soft">Retries wait 10 s, 30 s, 2 min, 10 min and 1 h unless set otherwise.</p>
+    <p class="soft">Retries wait ${waitsOf(settings.retryDelaysMs)}.</p>
   </div>`;
+}
+
+function waitsOf(delaysMs: readonly number[]): string {
+  return delaysMs.map((ms) => `${ms / 1_000} s`).join(", ") || "for nothing: there are none";
 }
 
 const shares = [
@@ -93,20 +110,22 @@ const shares = [
   ["slowReads", "Slow reads"],
 ] as const;
 
-export function faultsCard({ faults }: World): Markup {
+export function faultsCard({ faults }: World, refused: FormProblem | undefined): Markup {
   const now = faults.get();
   const counts = faults.counts();
   const [least, most] = now.delayMs ?? [];
+  const typed = (name: string, value: number | undefined) => typedOr(refused, "faults", name, value);
   return html`<div class="card wide" id="faults">
     <h3>Faults</h3>
+    ${problemsAt(refused, "faults")}
     <form method="post" action="/_sandbox/faults">
       <div class="fields">
         ${shares.map(([name, label]) =>
-          numberField(name, `${label} (0–1), ${counts[name]} so far`, now[name], "0.01", "1"),
+          numberField(name, `${label} (0–1), ${counts[name]} so far`, typed(name, now[name]), "0.01", "1"),
         )}
-        ${numberField("delayLeast", "Delay from (ms)", least, "1")}
-        ${numberField("delayMost", `Delay to (ms), ${counts.delay} so far`, most, "1")}
-        ${numberField("seed", "Seed", now.seed || 1, "1")}
+        ${numberField("delayLeast", "Delay from (ms)", typed("delayLeast", least), "1")}
+        ${numberField("delayMost", `Delay to (ms), ${counts.delay} so far`, typed("delayMost", most), "1")}
+        ${numberField("seed", "Seed", typed("seed", now.seed || 1), "1")}
       </div>
       <p><button>Set the faults</button></p>
     </form>
@@ -116,7 +135,7 @@ export function faultsCard({ faults }: World): Markup {
 function numberField(
   name: string,
   label: string,
-  value: number | undefined,
+  value: string | number | undefined,
   step: string,
   max?: string,
 ): Markup {

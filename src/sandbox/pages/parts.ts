@@ -1,7 +1,7 @@
 import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
 
-const good = new Set(["Escrow", "Released", "Completed", "delivered", "active", "Approved"]);
+const good = new Set(["Escrow", "Released", "Completed", "delivered", "active", "Approved", "settled"]);
 const warn = new Set(["Dispute", "Disputed", "Rejected", "Cancelled", "failed", "dropped", "disabled"]);
 warn.add("RefundInProgress");
 
@@ -13,4 +13,14 @@ export function badge(status: string): Markup {
 
 export function countOf(shown: number, all: number): HtmlPart {
   return html`<span class="soft">(${shown === all ? all : `latest ${shown} of ${all}`})</span>`;
+}
+
+/** Text of unknown direction, kept from disturbing what stands around it. */
+export function isolated(text: string | null | undefined): HtmlPart {
+  return html`<bdi>${text}</bdi>`;
+}
+
+/** The same where no markup can stand, as in a page's title: between Unicode's isolates. */
+export function isolatedText(text: string): string {
+  return `\u2068${text}\u2069`;
 }

@@ -13,7 +13,8 @@ h1, h2, h3 { line-height: 1.25; margin: 0; } h1 { font-size: 1.5rem; } h2 { font
 p { margin: .4rem 0; } a { color: var(--accent); }
 button { font: inherit; font-weight: 600; padding: .45rem .9rem; border-radius: .5rem; border: 1px solid var(--accent);
   background: var(--paper); color: var(--accent); cursor: pointer; min-height: 2.4rem; }
-button:hover { background: var(--good-back); }
+a.button { display: inline-block; font-weight: 600; padding: .45rem .9rem; border-radius: .5rem; border: 1px solid var(--accent); text-decoration: none; }
+button:hover, a.button:hover { background: var(--good-back); }
 button.primary { background: var(--accent); color: var(--on-accent); } button.primary:hover { filter: brightness(1.1); }
 :focus-visible { outline: 3px solid #d97706; outline-offset: 2px; }
 input, select { font: inherit; padding: .4rem .55rem; border: 1px solid var(--soft); border-radius: .4rem;
@@ -35,6 +36,7 @@ td { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tfoot th, tfoot td { font-weight: 700; font-size: 1.15rem; border: 0; padding-block-start: .8rem; }
 .choices { display: grid; gap: .7rem; margin-block-start: 1.2rem; }
 .choices button { width: 100%; padding: .75rem; }
+.foot { text-align: center; font-size: .9rem; padding-block: .5rem; } h1, p, dd, th { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1rem 0; } dt { color: var(--soft); } dd { margin: 0; }
 `;
 
@@ -49,7 +51,7 @@ section { margin-block-start: 1.8rem; } section > h2 { margin-block-end: .7rem; 
 .grid .card { margin: 0; }
 .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .row.spread { justify-content: space-between; }
 form.row { display: inline-flex; }
-.scroll { overflow-x: auto; } table { width: 100%; border-collapse: collapse; margin-block-start: .6rem; }
+table { width: 100%; border-collapse: collapse; margin-block-start: .6rem; }
 th, td { text-align: start; padding: .4rem .6rem .4rem 0; border-block-end: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; font-size: .9rem; }
 td.number, th.number { text-align: end; padding-inline-end: 1.5rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -66,5 +68,13 @@ label.field { display: grid; gap: .15rem; font-size: .9rem; color: var(--soft); 
 .grid .wide { grid-column: 1 / -1; } .delivery h3 { margin-block-start: .6rem; }
 .delivery { border-block-end: 1px solid var(--line); padding: .35rem 0; } .delivery > summary { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; }
 .delivery > summary::before { content: "▸"; } .delivery[open] > summary::before { content: "▾"; }
-td .row { flex-wrap: nowrap; } td button, .delivery button, .small button { padding: .15rem .6rem; min-height: 1.9rem; font-size: .9rem; }
+.entry + .entry { border-block-start: 1px solid var(--line); padding-block-start: .5rem; margin-block-start: .5rem; }
+h3, .entry, td { overflow-wrap: anywhere; } .narrow { display: none; }
+@media (max-width: 40rem) {
+  body > header, main { padding-inline: 1rem; } form .row input { flex: 1 1 12rem; min-width: 0; }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .stacks tr { display: flex; flex-wrap: wrap; gap: .1rem .8rem; padding-block: .5rem; border-block-end: 1px solid var(--line); }
+  .stacks td { border: 0; padding: 0; } .stacks td:last-child { flex-basis: 100%; padding-block-start: .3rem; } .narrow { display: inline; }
+}
+td button, .delivery button, .small button { padding: .15rem .6rem; min-height: 1.9rem; font-size: .9rem; }
 `;

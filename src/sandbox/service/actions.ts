@@ -1,7 +1,8 @@
 import { ok } from "../../shared/result.ts";
-import { refuse } from "../wire/answer.ts";
-import type { Outcome } from "../wire/answer.ts";
+import { refuse } from "../wire/decision.ts";
+import type { Decision } from "../wire/decision.ts";
 import { emitContractEvent } from "./events.ts";
+import { findMilestone } from "./find-contract.ts";
 import { approval, contractSteps, milestoneSteps } from "./machine.ts";
 import type { ContractAction, ContractStep, MilestoneStep } from "./machine.ts";
 import type { ContractRecord, MilestoneRecord, PaymentRecord } from "../world/records.ts";
@@ -13,7 +14,7 @@ export function act(
   contract: ContractRecord,
   action: string,
   milestoneId: number | null,
-): Outcome<ContractRecord> {
+): Decision<ContractRecord> {
   const step = contractSteps.find((one) => one.action === action);
   if (step === undefined) {
     return refuse(
@@ -23,14 +24,11 @@ export function act(
     );
   }
   if (milestoneId === null) return actOnContract(world, contract, step);
-  const milestone = contract.milestones.find(({ id }) => id === milestoneId);
-  if (milestone === undefined) {
-    return refuse(404, "MilestoneNotFound", `${contract.contractId} has no milestone ${milestoneId}.`);
-  }
-  return actOnMilestone(world, contract, milestone, action);
+  const milestone = findMilestone(contract, milestoneId);
+  return milestone.ok ? actOnMilestone(world, contract, milestone.value, action) : milestone;
 }
 
-export function actionNames(): string[] {
+function actionNames(): string[] {
   return [...new Set(contractSteps.map(({ action }) => action))];
 }
 
@@ -53,7 +51,7 @@ export function allowedMilestoneActions(
     .map(({ action }) => action);
 }
 
-function actOnContract(world: World, contract: ContractRecord, step: ContractStep): Outcome<ContractRecord> {
+function actOnContract(world: World, contract: ContractRecord, step: ContractStep): Decision<ContractRecord> {
   const allowed = allowedActions(world, contract);
   if (!allowed.includes(step.action)) {
     return refuse(
@@ -105,7 +103,7 @@ function actOnMilestone(
   contract: ContractRecord,
   milestone: MilestoneRecord,
   action: string,
-): Outcome<ContractRecord> {
+): Decision<ContractRecord> {
   const allowed = allowedMilestoneActions(contract, milestone);
   const step = milestoneSteps.find((one) => one.action === action);
   if (step === undefined || !allowed.includes(step.action)) {

@@ -1,21 +1,7 @@
-/**
- * The sandbox's own state machine, as data. Rows marked §3 are the spec's; the others are assumptions that the
- * event meanings of §6.1 and the statuses of the supplement suggest (see the table in README.md).
- */
-export type ContractStatus =
-  | "Pending"
-  | "Approved"
-  | "Rejected"
-  | "Escrow"
-  | "Dispute"
-  | "Released"
-  | "Completed"
-  | "RefundInProgress"
-  | "Refunded"
-  | "Cancelled";
+import type { ContractStatus, MilestoneStatus } from "../world/records.ts";
 
-export type MilestoneStatus =
-  "Pending" | "Escrow" | "Disputed" | "Released" | "Completed" | "RefundInProgress" | "Refunded";
+// The sandbox's own state machine, as data. Refunds, whose rows §3 shows, are in refunds.ts. The rows here are
+// assumptions that the meanings of the events (§6.1) and the statuses of the supplement suggest.
 
 /** What has no endpoint and is done from code, over `/_sandbox/…` or on the control page. */
 export type ContractAction =
@@ -92,7 +78,3 @@ export const milestoneSteps: readonly MilestoneStep[] = [
     event: "milestone.completed",
   },
 ];
-
-/** §4.4: what may be refunded. */
-export const refundableContract: readonly ContractStatus[] = ["Escrow", "Dispute"];
-export const refundableMilestone: readonly MilestoneStatus[] = ["Escrow"];

@@ -1,32 +1,16 @@
 import { ok } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
+import { refuse } from "../wire/decision.ts";
+import type { Decision } from "../wire/decision.ts";
+import type { ContractRecord, RefundRecord } from "../world/records.ts";
+import type { World } from "../world/world.ts";
 import { touch } from "./actions.ts";
-import { refuse, refuseFields } from "../wire/answer.ts";
-import type { Outcome } from "../wire/answer.ts";
-import { findContract } from "./contracts.ts";
 import { emitContractEvent } from "./events.ts";
 import type { EventDetails } from "./events.ts";
-import { Fields } from "../wire/fields.ts";
-import { refundableContract, refundableMilestone } from "./machine.ts";
 import { grossOf, priceOf } from "./pricing.ts";
-import type { ContractRecord, MilestoneRecord, RefundRecord } from "../world/records.ts";
-import { sendSms } from "./users.ts";
-import type { World } from "../world/world.ts";
-
-/** §8. */
-const reasonCharactersMax = 500;
-
-interface RefundRequest {
-  milestoneId: number | null;
-  reason: string;
-  kind: "full" | "partial";
-  amount: number;
-}
-
-interface Target {
-  contract: ContractRecord;
-  milestone: MilestoneRecord | null;
-}
+import { checkBuyer, checkState, findActive } from "./refund-checks.ts";
+import { findTarget, readRefundRequest } from "./refund-request.ts";
+import type { RefundRequest, Target } from "./refund-request.ts";
 
 /**
  * §4.4. Reads the request, finds what it is about, asks for the buyer's bank record, which takes a moment, and only
@@ -37,132 +21,26 @@ export async function requestRefund(
   business: string,
   contractId: string,
   body: unknown,
-): Promise<Outcome<RefundRecord>> {
-  const request = readRequest(world, body);
+): Promise<Decision<RefundRecord>> {
+  const request = readRefundRequest(world, body);
   if (!request.ok) return request;
   const target = findTarget(world, business, contractId, request.value);
   if (!target.ok) return target;
-  const forbidden =
-    refuseByState(world, target.value, request.value) ?? refuseByBuyer(world, target.value.contract);
-  if (forbidden !== undefined) return forbidden;
+  const before = checkState(world, target.value, request.value);
+  if (!before.ok) return before;
+  const buyer = checkBuyer(world, target.value);
+  if (!buyer.ok) return buyer;
   await sleep(world.settings.preflightMs);
-  if (activeRefund(world, target.value, request.value.kind) !== undefined) {
-    return refuse(
-      409,
-      "ConcurrentRefund",
-      "Another refund of the same target was accepted at the same moment.",
-    );
-  }
-  const changed = refuseByState(world, target.value, request.value);
-  return changed ?? ok(initiate(world, target.value, request.value));
+  return takeIfFirst(world, target.value, request.value);
 }
 
-function readRequest(world: World, body: unknown): Outcome<RefundRequest> {
-  const fields = new Fields(body);
-  const milestoneId = fields.optionalInteger("milestoneId");
-  const reason = fields.text("reason", reasonCharactersMax);
-  const kind = readKind(world, fields);
-  const amount = kind === "partial" ? fields.amount("amount") : 0;
-  if (kind === "full" && fields.optionalText("type") !== null && fields.has("amount")) {
-    fields.fail("amount", "must be left out of a full refund.");
+function takeIfFirst(world: World, target: Target, request: RefundRequest): Decision<RefundRecord> {
+  if (findActive(world, target, request.kind) !== undefined) {
+    const detail = "Another refund of the same target was accepted at the same moment.";
+    return refuse(409, "ConcurrentRefund", detail);
   }
-  if (fields.errors.length > 0) return refuseFields(...fields.errors);
-  return ok({ milestoneId, reason, kind, amount });
-}
-
-/** Partial refunds belong to the earlier edition; taking one for a full refund would move the wrong sum. */
-function readKind(world: World, fields: Fields): "full" | "partial" {
-  const type = fields.optionalText("type")?.toUpperCase() ?? "FULL";
-  if (type === "PARTIAL" && world.settings.partialRefunds) return "partial";
-  if (type === "PARTIAL")
-    fields.fail("type", "PARTIAL is not offered: the sandbox option partialRefunds is off.");
-  else if (type !== "FULL") fields.fail("type", "must be FULL or PARTIAL.");
-  return "full";
-}
-
-function findTarget(
-  world: World,
-  business: string,
-  contractId: string,
-  request: RefundRequest,
-): Outcome<Target> {
-  const found = findContract(world, contractId);
-  if (!found.ok) return found;
-  const contract = found.value;
-  if (contract.business !== business) {
-    return refuse(
-      403,
-      "RefundNotAllowed",
-      `This client may not refund ${contractId}: it belongs to another business.`,
-    );
-  }
-  if (request.milestoneId === null) {
-    if (contract.milestones.length === 0) return checkPartial({ contract, milestone: null }, request);
-    return refuseFields({
-      field: "milestoneId",
-      message: "milestoneId is required: the contract has milestones.",
-    });
-  }
-  const milestone = contract.milestones.find(({ id }) => id === request.milestoneId);
-  if (milestone === undefined) {
-    return refuse(404, "MilestoneNotFound", `${contractId} has no milestone ${request.milestoneId}.`);
-  }
-  return checkPartial({ contract, milestone }, request);
-}
-
-function checkPartial(target: Target, request: RefundRequest): Outcome<Target> {
-  const whole = (target.milestone ?? target.contract).amount;
-  if (request.kind === "partial" && request.amount >= whole) {
-    return refuseFields({ field: "amount", message: "amount must be below the base amount of the target." });
-  }
-  return ok(target);
-}
-
-function refuseByState(world: World, target: Target, { kind }: RefundRequest) {
-  const { contract, milestone } = target;
-  if (activeRefund(world, target, kind) !== undefined) {
-    return refuse(400, "ActiveRefundAlreadyExists", "A refund of this type is under way on this target.");
-  }
-  if (!refundableContract.includes(contract.status)) {
-    return refuse(
-      400,
-      "InvalidContractStatus",
-      `The contract is ${contract.status}; it must be Escrow or Dispute.`,
-    );
-  }
-  if (milestone !== null && !refundableMilestone.includes(milestone.status)) {
-    return refuse(400, "InvalidMilestoneStatus", `The milestone is ${milestone.status}; it must be Escrow.`);
-  }
-  return undefined;
-}
-
-function activeRefund(world: World, { contract, milestone }: Target, kind: RefundRecord["kind"]) {
-  // A target that never left Escrow has none: spares the walk in the common case.
-  if (contract.status !== "RefundInProgress") return undefined;
-  const wanted = milestone?.id ?? null;
-  return Array.from(world.state.refunds.values()).find(
-    (refund) =>
-      refund.contractId === contract.contractId &&
-      refund.milestoneId === wanted &&
-      refund.kind === kind &&
-      refund.state === "initiated",
-  );
-}
-
-/** §4.4's pre-flight checks and the keys of §7.1. */
-function refuseByBuyer(world: World, contract: ContractRecord) {
-  const buyer = world.state.users.get(contract.buyer);
-  if (buyer === undefined || !buyer.known) return refuse(404, "ExternalUserNotFound");
-  if (!buyer.authorized) {
-    sendSms(world, buyer, "onboarding");
-    return refuse(400, "BuyerNotAuthorized");
-  }
-  if (world.settings.requireVerifiedIban && !buyer.bankVerified) {
-    sendSms(world, buyer, "onboarding");
-    return refuse(400, "BuyerBankAccountNotVerified");
-  }
-  if (!buyer.ibanResolves) return refuse(500, "FailedToResolveIban");
-  return undefined;
+  const state = checkState(world, target, request);
+  return state.ok ? ok(initiate(world, target, request)) : state;
 }
 
 function initiate(world: World, target: Target, request: RefundRequest): RefundRecord {
@@ -200,7 +78,7 @@ function wholeAmount(world: World, { contract, milestone }: Target): number {
 }
 
 /** The bank has paid the buyer back (§3). 409 when it already had. */
-export function settleRefund(world: World, refundId: number): Outcome<RefundRecord> {
+export function settleRefund(world: World, refundId: number): Decision<RefundRecord> {
   const refund = world.state.refunds.get(refundId);
   const contract = refund && world.state.contracts.get(refund.contractId);
   if (refund === undefined || contract === undefined) {

@@ -1,13 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/answer.ts";
-import type { Outcome } from "../wire/answer.ts";
+import { refuse, refuseFields } from "../wire/decision.ts";
+import type { Decision } from "../wire/decision.ts";
 import type { Json } from "../wire/json.ts";
+import type { State } from "../world/state.ts";
 import type { World } from "../world/world.ts";
 
 /** `POST /connect/token`, form-encoded client credentials (supplement). The answer has no envelope: OAuth's own shape. */
-export function issueToken(world: World, form: URLSearchParams): Outcome<Json> {
+export function issueToken(world: World, form: URLSearchParams): Decision<Json> {
   const missing = ["grant_type", "client_id", "client_secret"].filter((name) => !form.get(name)?.trim());
   if (missing.length > 0) {
     return refuseFields(
@@ -34,7 +35,7 @@ export function issueToken(world: World, form: URLSearchParams): Outcome<Json> {
 }
 
 function isSecretOf(world: World, clientId: string, secret: string): boolean {
-  const own = clientId === world.settings.clientId ? world.identity.clientSecret : undefined;
+  const own = clientId === world.settings.clientId ? world.state.identity.clientSecret : undefined;
   const known = own ?? world.settings.clients.find((client) => client.clientId === clientId)?.clientSecret;
   return known !== undefined && isSame(known, secret);
 }
@@ -47,7 +48,7 @@ function writeToken(world: World, clientId: string, expiresAtMs: number): string
 }
 
 /** The client that the `Authorization` header names; a 401 otherwise (§5). */
-export function authenticate(world: World, authorization: string | undefined): Outcome<string> {
+export function authenticate(world: World, authorization: string | undefined): Decision<string> {
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {
     return refuse(401, "Unauthorized", "The header Authorization: Bearer <ACCESS_TOKEN> is missing.");
@@ -69,10 +70,10 @@ interface Claims {
 
 /** Tokens whose seal was found right: a client sends the same one thousands of times. */
 const knownTokensMax = 1_000;
-const knownTokens = new WeakMap<World, Map<string, Claims>>();
+const knownTokens = new WeakMap<State, Map<string, Claims>>();
 
 function readClaims(world: World, token: string): Claims | undefined {
-  const known = knownTokens.get(world) ?? new Map<string, Claims>();
+  const known = knownTokens.get(world.state) ?? new Map<string, Claims>();
   const before = known.get(token);
   if (before !== undefined) return before;
   const [text = "", seal = ""] = token.split(".");
@@ -84,7 +85,7 @@ function readClaims(world: World, token: string): Claims | undefined {
     clientId: rest.join(":"),
   };
   if (known.size >= knownTokensMax) known.clear();
-  knownTokens.set(world, known.set(token, claims));
+  knownTokens.set(world.state, known.set(token, claims));
   return claims;
 }
 
@@ -94,7 +95,7 @@ export function revokeTokens(world: World): void {
 }
 
 function mac(world: World, claims: string): string {
-  return createHmac("sha256", world.identity.tokenKey).update(claims).digest("base64url");
+  return createHmac("sha256", world.state.identity.tokenKey).update(claims).digest("base64url");
 }
 
 function isSame(one: string, other: string): boolean {

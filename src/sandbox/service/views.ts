@@ -7,15 +7,18 @@ import type {
   MilestoneRecord,
   RefundRecord,
   SubscriptionRecord,
+  UserRecord,
 } from "../world/records.ts";
-import { checkoutUrl } from "./contracts.ts";
+import { checkoutUrl } from "./checkout.ts";
+import type { LogPage } from "./delivery-log.ts";
+import { identityUrl } from "./users.ts";
 import { businessNameOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
 
-/** What the service's answers look like: each function is one table of §2. */
+// How the service's answers look: each function is one table of §2.
 
 /** §2.3 */
-export function createdContract(world: World, contract: ContractRecord): Json {
+export function toCreatedContract(world: World, contract: ContractRecord): Json {
   const { settings } = world;
   return {
     contractId: contract.contractId,
@@ -39,7 +42,7 @@ export function createdContract(world: World, contract: ContractRecord): Json {
  * §2.7. The sample and the table differ; `getShape` chooses, and the default sends what either shows. What is undefined
  * is not written: an object that is put together from spreads costs more than all the rest of the request.
  */
-export function readContract(world: World, contract: ContractRecord): Json {
+export function toReadContract(world: World, contract: ContractRecord): Json {
   const { settings } = world;
   const table = settings.getShape !== "sample";
   const sample = settings.getShape !== "table";
@@ -59,13 +62,13 @@ export function readContract(world: World, contract: ContractRecord): Json {
     createdDate: contract.createdDate,
     updatedDate: table ? contract.updatedDate : undefined,
     metaData: metaData(contract),
-    milestones: contract.milestones.map((milestone) => readMilestone(world, milestone)),
+    milestones: contract.milestones.map((milestone) => toReadMilestone(world, milestone)),
     pricingLineItems: readPriceLines(priceOfContract(contract, settings.fees), contract.guid, settings),
     transactions: [],
   };
 }
 
-function readMilestone(world: World, milestone: MilestoneRecord): Json {
+function toReadMilestone(world: World, milestone: MilestoneRecord): Json {
   const { fees, milestoneIdInGet } = world.settings;
   const id = milestoneIdInGet === "guid" ? milestone.guid : milestone.id;
   const priceLines = readPriceLines(priceOf(milestone.amount, fees), milestone.guid, world.settings);
@@ -116,7 +119,7 @@ function statusText(world: World, status: string): string {
 }
 
 /** §2.8 */
-export function createdRefund(refund: RefundRecord): Json {
+export function toRefund(refund: RefundRecord): Json {
   const { releasedToSellerAmount } = refund;
   return {
     refundId: refund.refundId,
@@ -130,13 +133,32 @@ export function createdRefund(refund: RefundRecord): Json {
 }
 
 /** Supplement. */
-export function readSubscription(subscription: SubscriptionRecord): Json {
+export function toSubscription(subscription: SubscriptionRecord): Json {
   const { business: _business, ...shown } = subscription;
   return shown;
 }
 
-/** §2.9 */
-export function readLogEntry(entry: LogRecord): Json {
-  const { business: _business, ...shown } = entry;
+/** §4.6 and §2.9 */
+export function toLogPage({ logs, totalCount, page, pageSize }: LogPage): Json {
+  return { logs: logs.map(toLogEntry), totalCount, page, pageSize };
+}
+
+function toLogEntry({ business: _business, ...shown }: LogRecord): Json {
   return shown;
+}
+
+/** Supplement. */
+export function toCreatedUser(world: World, user: UserRecord): Json {
+  return { platformRefId: user.platformRefId, kycUrl: identityUrl(world, user, "kyc") };
+}
+
+/** Supplement. */
+export function toOnboarding(world: World, user: UserRecord): Json {
+  return {
+    platformRefId: user.platformRefId,
+    onboardingUrl: identityUrl(world, user, "onboarding"),
+    onboardingCompleted: user.authorized,
+    isVerified: user.bankVerified,
+    kycCompleted: user.nationalId !== null,
+  };
 }

@@ -1,36 +1,47 @@
 import { Buffer } from "node:buffer";
 
+import { monotonicMs } from "../../shared/timers.ts";
 import type { AttemptRecord, DeliveryRecord, SubscriptionRecord } from "../world/records.ts";
-import type { Sent, SignedRequest } from "./send.ts";
 import type { Settings } from "../world/settings.ts";
-import type { World } from "../world/world.ts";
+import type { Ground } from "../world/world.ts";
+import type { Sent, SignedRequest } from "./send.ts";
 
-/** What an attempt's answer means (§6.5). */
-export type Verdict = "delivered" | "retry" | "permanent";
-
-const retryable = new Set([408, 429, 500, 502, 503, 504]);
-const permanent = new Set([400, 401, 403, 404]);
-
-/**
- * §6.5 names some statuses retryable and some permanent, and says that any that is not 2xx is retried: so a status
- * in neither list (a redirect, 418) is, unless `otherStatuses` says otherwise. No answer is retried.
- */
-export function judge(status: number | null, settings: Settings): Verdict {
-  if (status === null || retryable.has(status)) return "retry";
-  if (status >= 200 && status < 300) return "delivered";
-  if (permanent.has(status) || settings.otherStatuses === "fail") return "permanent";
-  return "retry";
+/** An attempt that has begun: what is sent, and how long that takes. */
+export interface Attempt {
+  readonly request: SignedRequest;
+  readonly number: number;
+  readonly at: string;
+  /** A copy that the `duplicate` fault sends. */
+  readonly copy: boolean;
+  durationMs(): number;
 }
 
-type Signer = Pick<World, "settings" | "faults">;
+export function beginAttempt(
+  ground: Ground,
+  delivery: DeliveryRecord,
+  subscription: SubscriptionRecord,
+  copy: boolean,
+): Attempt {
+  if (copy) ground.faults.count("duplicate");
+  else delivery.tries++;
+  const now = ground.clock.kind === "manual" ? () => ground.clock.now() : monotonicMs;
+  const startMs = now();
+  return {
+    number: Math.max(1, delivery.tries),
+    at: ground.stamp(),
+    copy,
+    request: signRequest(ground, delivery, subscription),
+    durationMs: () => Math.round(now() - startMs),
+  };
+}
 
 /** §6.2. The body becomes bytes here, once; these are signed and these are sent. */
-export function signRequest(
-  world: Signer,
+function signRequest(
+  { settings, faults }: Ground,
   delivery: DeliveryRecord,
   subscription: SubscriptionRecord,
 ): SignedRequest {
-  const { headerPrefix, sign } = world.settings;
+  const { headerPrefix, sign } = settings;
   const body = Buffer.from(delivery.body, "utf8");
   const signature = sign(body, subscription.secretKey);
   return {
@@ -38,7 +49,7 @@ export function signRequest(
     body,
     headers: {
       "Content-Type": "application/json",
-      [`${headerPrefix}Signature`]: world.faults.corruptsSignature() ? corrupt(signature) : signature,
+      [`${headerPrefix}Signature`]: faults.corruptsSignature() ? corrupt(signature) : signature,
       [`${headerPrefix}Event`]: delivery.event,
       [`${headerPrefix}Webhook-Id`]: delivery.webhookId,
       [`${headerPrefix}Timestamp`]: delivery.createdAt,
@@ -51,23 +62,53 @@ function corrupt(signature: string): string {
   return `${signature.slice(0, -1)}${signature.endsWith("0") ? "1" : "0"}`;
 }
 
-type Book = Pick<World, "state" | "random" | "stamp">;
+/** What an attempt's answer means (§6.5). */
+export type Meaning = "delivered" | "retry" | "permanent";
+
+const retryable = new Set([408, 429, 500, 502, 503, 504]);
+const permanent = new Set([400, 401, 403, 404]);
+
+/**
+ * §6.5 names some statuses retryable and some permanent, and says that any that is not 2xx is retried: so a status
+ * in neither list (a redirect, 418) is, unless `otherStatuses` says otherwise. No answer is retried.
+ */
+export function meaningOf({ status }: Sent, { otherStatuses }: Settings): Meaning {
+  if (status === null || retryable.has(status)) return "retry";
+  if (status >= 200 && status < 300) return "delivered";
+  return permanent.has(status) || otherStatuses === "fail" ? "permanent" : "retry";
+}
 
 /** Writes one attempt down: beside its delivery with all that was said, and in the service's own log (§2.9). */
-export function bookAttempt(
-  world: Book,
+export function bookAttempt(ground: Ground, delivery: DeliveryRecord, attempt: Attempt, sent: Sent): void {
+  const { request, number, at, copy } = attempt;
+  const booked: AttemptRecord = {
+    number,
+    at,
+    copy,
+    durationMs: attempt.durationMs(),
+    url: request.url,
+    headers: request.headers,
+    httpStatus: sent.status,
+    error: sent.error,
+    responseBody: sent.responseBody,
+  };
+  delivery.attempts.push(booked);
+  ground.state.saveDelivery(delivery);
+  logAttempt(ground, delivery, booked, meaningOf(sent, ground.settings) === "delivered");
+}
+
+function logAttempt(
+  { state, random }: Ground,
   delivery: DeliveryRecord,
   attempt: AttemptRecord,
   isSuccess: boolean,
 ): void {
-  delivery.attempts.push(attempt);
-  world.state.saveDelivery(delivery);
-  world.state.addLog({
-    id: world.random.guid(),
+  state.addLog({
+    id: random.guid(),
     business: delivery.business,
     eventType: delivery.event,
-    externalContractId: delivery.contractId,
-    contractId: delivery.internalContractId,
+    externalContractId: delivery.contractId ?? "",
+    contractId: delivery.internalContractId ?? 0,
     httpStatusCode: attempt.httpStatus,
     isSuccess,
     attemptNumber: attempt.number,
@@ -75,34 +116,4 @@ export function bookAttempt(
     durationMs: attempt.durationMs,
     createdAt: attempt.at,
   });
-}
-
-export function toAttempt(
-  request: SignedRequest,
-  sent: Sent,
-  rest: Pick<AttemptRecord, "number" | "at" | "durationMs" | "copy">,
-): AttemptRecord {
-  return {
-    ...rest,
-    url: request.url,
-    headers: request.headers,
-    httpStatus: sent.status,
-    error: sent.error,
-    responseBody: sent.responseBody,
-  };
-}
-
-/** §6.5: failed *deliveries* in a row disable the subscription; one that arrives starts the count anew. */
-export function countAttempt(world: World, subscriptionId: string, delivery: DeliveryRecord): void {
-  const subscription = world.state.subscriptions.get(delivery.business);
-  if (subscription?.id !== subscriptionId) return;
-  if (delivery.state === "delivered") {
-    subscription.consecutiveFailures = 0;
-    subscription.lastSuccessAt = world.stamp();
-  } else {
-    subscription.lastFailureAt = world.stamp();
-  }
-  if (delivery.state === "failed") subscription.consecutiveFailures++;
-  if (subscription.consecutiveFailures >= world.settings.disableAfter) subscription.isActive = false;
-  world.state.saveSubscription(subscription);
 }

@@ -1,10 +1,11 @@
-import type { ValidationError } from "./answer.ts";
+import { parseWireTime } from "../../shared/wire-time.ts";
+import type { ValidationError } from "./decision.ts";
 import { parseHalalas } from "./money.ts";
 
 /** Rows of a list, milestones above all: far above any contract, far below what would hurt. */
 const listItemsMax = 1_000;
-const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?Z$/;
-const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+/** The only form that the service takes (§1). Which days there are, `parseWireTime` knows. */
+const utcForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/;
 
 /**
  * Reads a request body field by field and collects what is wrong with it under the field's own name, so that one
@@ -66,16 +67,13 @@ export class Fields {
     return match ?? allowed[0];
   }
 
-  /** A required amount of SAR above zero with at most two decimals, in halalas. */
+  /** A required amount of SAR above zero with at most two decimals, in halalas; 0 where it is wrong. */
   amount(name: string): number {
     const value = this.#read(name);
     if (value === undefined) return this.fail(name, "is required.") ?? 0;
+    if (typeof value !== "number") return this.fail(name, `must be a number, not ${kindOf(value)}.`) ?? 0;
     const halalas = parseHalalas(value);
-    if (halalas === "not-a-number") return this.fail(name, `must be a number, not ${kindOf(value)}.`) ?? 0;
-    if (halalas === "too-precise") return this.fail(name, "must have at most two decimals.") ?? 0;
-    if (halalas === "out-of-range") return this.fail(name, "must be at most 10000000000.") ?? 0;
-    if (halalas <= 0) return this.fail(name, "must be greater than 0.") ?? 0;
-    return halalas;
+    return halalas.ok ? halalas.value : (this.fail(name, halalas.error) ?? 0);
   }
 
   optionalInteger(name: string): number | null {
@@ -87,24 +85,31 @@ export class Fields {
 
   /** §1: times sent to the service are UTC ISO 8601 with a Z suffix. */
   utcTime(name: string): string {
-    const value = this.text(name);
-    const right = isoUtc.test(value) && !Number.isNaN(Date.parse(value));
-    if (!right && !this.#failed(name)) {
-      this.fail(name, "must be an ISO 8601 UTC time with a Z suffix, such as 2026-03-01T00:00:00Z.");
-    }
+    return this.#checkTime(name, this.text(name));
+  }
+
+  optionalUtcTime(name: string): string | null {
+    const value = this.optionalText(name);
+    return value === null ? null : this.#checkTime(name, value);
+  }
+
+  #checkTime(name: string, value: string): string {
+    const right = utcForm.test(value) && parseWireTime(value) !== undefined;
+    if (!right && !this.#failed(name)) this.fail(name, `must be ${timeForm}.`);
     return value;
   }
 
-  optionalDate(name: string): string | null {
-    const value = this.optionalText(name);
-    if (value === null || (isoDate.test(value) && !Number.isNaN(Date.parse(value)))) return value;
-    return this.fail(name, "must be an ISO 8601 date or date-time.") ?? null;
+  /** A required absolute http or https URL. */
+  url(name: string): string {
+    const value = this.text(name);
+    if (value !== "" && !isHttpUrl(value)) this.fail(name, `must be ${urlForm}.`);
+    return value;
   }
 
   optionalUrl(name: string): string | null {
     const value = this.optionalText(name);
     if (value === null || value === "" || isHttpUrl(value)) return value === "" ? null : value;
-    return this.fail(name, "must be an absolute http or https URL without user name and password.") ?? null;
+    return this.fail(name, `must be ${urlForm}.`) ?? null;
   }
 
   object(name: string): Fields | null {
@@ -134,8 +139,11 @@ export class Fields {
   }
 }
 
-export function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+const timeForm = "a UTC time that exists, in ISO 8601 with a Z suffix, such as 2026-03-01T00:00:00Z";
+export const urlForm = "an absolute http or https URL without user name and password";
+
+export function isHttpUrl(text: unknown): boolean {
+  if (typeof text !== "string" || !URL.canParse(text)) return false;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }

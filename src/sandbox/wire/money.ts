@@ -1,3 +1,6 @@
+import { err, ok } from "../../shared/result.ts";
+import type { Result } from "../../shared/result.ts";
+
 /** Amounts are whole halalas (1 SAR = 100). Nothing here, or anywhere in the sandbox, calculates with fractions. */
 
 /** Ten billion SAR. Above it the service's own limits are not shown (§8); ours keeps every sum an exact integer. */
@@ -18,20 +21,22 @@ export function formatHalalas(halalas: number, style: AmountStyle = "two-decimal
   return style === "shortest" ? text.replace(/\.?0+$/, "") : text;
 }
 
-export type AmountFault = "not-a-number" | "too-precise" | "out-of-range";
+const tooPrecise = err("must have at most two decimals.");
+const tooLarge = err(`must be at most ${amountHalalasMax / 100}.`);
 
 /**
- * A number of SAR from a request body → halalas, by way of its decimal digits and not by multiplication:
- * `0.29 * 100` is not 29.
+ * A number of SAR above zero from a request body → halalas, or what is wrong with it. By way of its decimal digits
+ * and not by multiplication: `0.29 * 100` is not 29.
  */
-export function parseHalalas(value: unknown): number | AmountFault {
-  if (typeof value !== "number" || !Number.isFinite(value)) return "not-a-number";
+export function parseHalalas(value: number): Result<number, string> {
+  if (Number.isNaN(value)) return err("must be a number.");
   const digits = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value));
-  if (digits === null) return Math.abs(value) < 1 ? "too-precise" : "out-of-range";
+  if (digits === null) return Math.abs(value) < 1 ? tooPrecise : tooLarge;
   const [, sign = "", whole = "0", fraction = ""] = digits;
-  if (fraction.length > 2) return "too-precise";
+  if (fraction.length > 2) return tooPrecise;
   const halalas = Number(`${sign}${whole}${fraction.padEnd(2, "0")}`);
-  return Math.abs(halalas) > amountHalalasMax ? "out-of-range" : halalas;
+  if (halalas > amountHalalasMax) return tooLarge;
+  return halalas > 0 ? ok(halalas) : err("must be greater than 0.");
 }
 
 /** Keeps the product below exact: 10^12 halalas × 9,000. */

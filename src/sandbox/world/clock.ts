@@ -1,6 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
 
-/** Something with work due at certain times: the delivery engine. */
+/** Work that is due at certain times: the webhooks. */
 export interface Timeline {
   /** When the next work is due, in the clock's milliseconds. */
   nextAtMs(): number | undefined;
@@ -10,26 +10,34 @@ export interface Timeline {
   quiet(): Promise<void>;
 }
 
-/** The sandbox's time: flowing (at any speed) or standing until it is moved. */
+/** The sandbox's time. It flows, at any speed, or it stands still until it is moved. */
 export interface SandboxClock extends Clock {
+  /** The time in milliseconds since 1970-01-01T00:00:00Z. */
+  now(): number;
+  /** `real` flows by itself. `manual` stands still until `advance`. */
   readonly kind: "real" | "manual";
-  /** Sandbox milliseconds per real one; 0 on a manual clock. */
+  /** Sandbox milliseconds per real millisecond; 0 on a manual clock. */
   readonly speed: number;
   /**
-   * Moves the time on by `ms` and runs, in order, all that falls due on the way, network calls included.
-   * Resolves when they have ended. On a flowing clock this is a leap forward.
+   * Moves the time on by `ms` and runs all that becomes due on the way, in order, network calls included. Resolves
+   * when they have ended. A real clock leaps forward. Rejects with a `RangeError` when `ms` is negative or no number.
    */
   advance(ms: number): Promise<void>;
-  /** Real milliseconds until this clock shows `atMs`; undefined when it won't get there by itself. */
+  /** Real milliseconds until this clock shows `atMs`; `undefined` when it won't get there by itself. */
   waitMs(atMs: number): number | undefined;
-  /** Runs `timeline` along with this clock until the returned function is called. */
+  /** Runs `timeline` along with this clock. Returns a function that ends this. */
   drive(timeline: Timeline): () => void;
 }
 
 /**
- * A clock that stands still until `advance(ms)`: an hour's retry is tested in a millisecond. The mirror under
- * test may share it.
- * @param startMs the first reading; 2026-01-25T10:00:00Z unless told
+ * Makes a clock that stands still until `advance(ms)`: a test waits an hour for a retry in a millisecond. Pass it to
+ * `createSandbox` and to the mirror under test.
+ * @param startMs The first reading, in milliseconds since 1970. Default 2026-01-25T10:00:00Z. Throws a `RangeError`
+ * unless it is a whole number.
+ * @example
+ * const clock = manualClock();
+ * const sandbox = await createSandbox({ clock });
+ * await clock.advance(10_000);
  */
 export function manualClock(startMs: number = Date.UTC(2026, 0, 25, 10)): SandboxClock {
   if (!Number.isSafeInteger(startMs)) throw new RangeError(`startMs is ${startMs}: give whole milliseconds.`);
@@ -64,13 +72,13 @@ function createClock(kind: "real" | "manual", speed: number, read: () => number)
     kind,
     speed,
     now,
-    advance(ms) {
+    async advance(ms) {
       if (!Number.isFinite(ms) || ms < 0) {
         throw new RangeError(`Can't advance by ${ms} ms: time goes forward. Give 0 or more milliseconds.`);
       }
       // One move at a time: the next starts where this one ended.
       moving = moving.then(() => move(now() + Math.floor(ms)));
-      return moving;
+      await moving;
     },
     waitMs(atMs) {
       const leftMs = atMs - now();
@@ -91,20 +99,4 @@ function earliest(timelines: Iterable<Timeline>): number | undefined {
     if (nextMs !== undefined && (first === undefined || nextMs < first)) first = nextMs;
   }
   return first;
-}
-
-/**
- * Timestamps as the service prints them, with seven fractional digits (supplement). No two are equal and each is
- * later than the one before, so the order of events can be read from them.
- */
-export function createStamper(clock: Clock): () => string {
-  let lastMs = -1;
-  let ticks = 0;
-  return () => {
-    const nowMs = clock.now();
-    ticks = nowMs > lastMs ? 15 : ticks + 1;
-    lastMs = Math.max(lastMs, nowMs) + (ticks > 9_999 ? 1 : 0);
-    if (ticks > 9_999) ticks = 15;
-    return `${new Date(lastMs).toISOString().slice(0, -1)}${String(ticks).padStart(4, "0")}Z`;
-  };
 }

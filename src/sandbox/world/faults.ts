@@ -1,37 +1,24 @@
+import type { FaultOptions } from "./fault-options.ts";
 import { seededRandom } from "./random.ts";
 import type { Random } from "./random.ts";
 
-/** How often something goes wrong: each a probability from 0 to 1. What is left out does not happen. */
-export interface FaultOptions {
-  /** The same delivery is sent twice. */
-  duplicate?: number;
-  /** A delivery waits until the contract's next one has overtaken it. */
-  reorder?: number;
-  /** A delivery is never sent. */
-  drop?: number;
-  /** The first attempt waits this long, drawn between the two; in the sandbox's milliseconds. */
-  delayMs?: readonly [number, number];
-  /** An attempt's signature is wrong. */
-  corruptSignature?: number;
-  /** An API request is answered 429, 500, 502 (as HTML, like a gateway's) or 503, and nothing is done. */
-  apiErrors?: number;
-  /** An API request is carried out, and the connection is cut instead of answered. */
-  cutConnection?: number;
-  /** A GET is answered late with what was true when it came. */
-  slowReads?: number;
-  /** How late, in real milliseconds. Default `[200, 1000]`. */
-  slowReadMs?: readonly [number, number];
-}
-
-/** What the faults really did: a green run is worth nothing when these are zero. */
+/** How often each fault really happened: a green run is worth nothing when these are zero. */
 export interface FaultCounts {
+  /** Deliveries sent twice. */
   duplicate: number;
+  /** Deliveries that the contract's next one has overtaken. */
   reorder: number;
+  /** Deliveries never sent. */
   drop: number;
+  /** Deliveries whose first attempt waited. */
   delay: number;
+  /** Attempts with a wrong signature. */
   corruptSignature: number;
+  /** API requests answered with an error. */
   apiErrors: number;
+  /** API requests carried out and never answered. */
   cutConnection: number;
+  /** GET requests answered late. */
   slowReads: number;
 }
 
@@ -58,17 +45,6 @@ const noCounts: FaultCounts = {
   slowReads: 0,
 };
 
-const probabilities = [
-  "duplicate",
-  "reorder",
-  "drop",
-  "corruptSignature",
-  "apiErrors",
-  "cutConnection",
-  "slowReads",
-] as const satisfies (keyof FaultOptions)[];
-const ranges = ["delayMs", "slowReadMs"] as const satisfies (keyof FaultOptions)[];
-
 /** Decides, from one seed, what goes wrong. Deliveries and requests draw from streams of their own. */
 export class Faults {
   #options: FaultOptions = {};
@@ -78,10 +54,9 @@ export class Faults {
   #requestRandom: Random = seededRandom(0);
   #counts: FaultCounts = { ...noCounts };
 
-  /** Replaces the faults; what was counted stays. Throws a RangeError on a wrong value. */
-  set(options: FaultOptions, { seed = 1 }: { seed?: number } = {}): void {
-    if (!Number.isFinite(seed)) throw new RangeError("The faults' seed must be a number.");
-    this.#options = parseFaults(options);
+  /** Replaces the faults; what was counted stays. */
+  set(options: FaultOptions, seed: number): void {
+    this.#options = options;
     this.#seed = seed;
     this.#deliveryRandom = seededRandom(seed);
     this.#attemptRandom = seededRandom(seed + 1);
@@ -151,33 +126,4 @@ function draw(random: Random, range: readonly [number, number]): number {
 
 function between(drawn: number, [least, most]: readonly [number, number]): number {
   return Math.round(least + drawn * (most - least));
-}
-
-/** Reads faults from anywhere; throws a RangeError that says what is wrong with which. */
-export function parseFaults(given: object): FaultOptions {
-  const faults: Mutable<FaultOptions> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    const probability = probabilities.find((known) => known === name);
-    const range = ranges.find((known) => known === name);
-    if (probability !== undefined) faults[probability] = readProbability(name, value);
-    else if (range !== undefined) faults[range] = readRange(name, value);
-    else
-      throw new RangeError(`There is no fault ${name}. Faults: ${[...probabilities, ...ranges].join(", ")}.`);
-  }
-  return faults;
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-function readProbability(name: string, value: unknown): number {
-  if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw new RangeError(`The fault ${name} is ${JSON.stringify(value)}: give a probability from 0 to 1.`);
-}
-
-function readRange(name: string, value: unknown): [number, number] {
-  const numbers = Array.isArray(value) ? value.map(Number) : [];
-  const [least = Number.NaN, most = Number.NaN] = numbers;
-  if (numbers.length === 2 && least >= 0 && most >= least && Number.isFinite(most)) return [least, most];
-  throw new RangeError(`The fault ${name} is ${JSON.stringify(value)}: give [least, most] in milliseconds.`);
 }

@@ -15,7 +15,7 @@ const schema = `
   )`;
 
 /** Grows when a record changes its shape: records are read back as they were written. */
-const formatVersion = 1;
+const formatVersion = 2;
 
 /** Opens (or makes) the SQLite file that `data` names. A commit is one transaction. */
 export function openJournal(path: string): Journal {

@@ -1,104 +1,158 @@
-import type { SandboxClock } from "./clock.ts";
 import type { AmountStyle } from "../wire/money.ts";
-import type { SandboxDelivery } from "../control/truth.ts";
+import type { SandboxClock } from "./clock.ts";
+import type { SandboxDelivery } from "./shown-delivery.ts";
 
-/** A client of the service, with its own token, contracts and subscription. */
+/** A client of the service, with a token, contracts and a subscription of its own. */
 export interface BusinessOptions {
+  /** For the token request. No two clients may share one. */
   clientId: string;
+  /** For the token request. */
   clientSecret: string;
   /** Shown on the checkout page and in the get response. Default `Sandbox Business`. */
   businessName?: string;
 }
 
-/**
- * Everything is optional. Those under "Assumptions" decide what the service's documents leave open; each has its
- * line in the table of src/sandbox/README.md.
- */
-export interface SandboxOptions {
-  /** Default 0: any free port; `sandbox.baseUrl` says which. */
-  port?: number;
-  /** Default `127.0.0.1`: reachable from this machine only. */
-  host?: string;
-  /** Subscribes this address from the start, as `POST /apps/api/webhooks` would. */
-  webhookUrl?: string;
-  /** The signing secret of the first subscription. Default: random, `whsec_…`. */
-  webhookSecret?: string;
-  /** Default `sandbox-client`. */
-  clientId?: string;
-  /** Default: random. */
-  clientSecret?: string;
-  businessName?: string;
-  /** Further clients: one business may not refund another's contract (§4.4, 403). */
-  clients?: readonly BusinessOptions[];
-  /** `"real"` (default) or a `manualClock()`. */
-  clock?: "real" | SandboxClock;
-  /** Sandbox seconds per real second on a real clock. Default 1; 600 makes the hour's retry six seconds. */
-  speed?: number;
-  /** Repeats ids and secrets. Default: random. */
-  seed?: number;
-  /** A file that keeps everything over a restart, retries included. Needs better-sqlite3. Default: memory. */
-  data?: string;
-  /** Appends everything that is sent to this file, one JSON object a line; `replayRecording` sends it again. */
-  record?: string;
-  /** Called after every attempt to deliver a webhook; the last of `attempts` is the one. */
-  onAttempt?: (delivery: SandboxDelivery) => void;
-
-  /** Waits before the second, third … attempt, in ms. Default 10 s, 30 s, 2 min, 10 min, 1 h (§6.5). */
-  retryDelaysMs?: readonly number[];
-  /** How long an attempt may take. Default 30,000: real time on a real clock, the clock's on a manual one. */
-  timeoutMs?: number;
-  /** Attempts under way at once. Default 32; 1 on a manual clock, so that their order is certain. */
-  concurrency?: number;
-  /** On a manual clock: real ms after which an unanswered attempt counts as hanging. Default 2,000. */
-  patienceMs?: number;
-  /** Failed deliveries in a row that disable the subscription. Default 10 (§6.5). */
-  disableAfter?: number;
-
-  // Assumptions ----------------------------------------------------------------------------------------------
-  edition?: "current" | "earlier";
-  partialRefunds?: boolean;
-  payFromPending?: "approve-first" | "direct" | "refuse";
-  afterMilestoneRefund?: "cancelled" | "restore";
-  rollUp?: boolean;
-  legacyRefunded?: boolean;
-  milestoneDisputeMovesContract?: boolean;
-  milestoneRefundAmount?: "base" | "gross";
-  paymentTransactionId?: "payment-id" | "own";
-  milestoneCasing?: "camel" | "pascal";
-  lineDescriptionCasing?: "pascal" | "camel" | "none";
-  milestoneIdInGet?: "number" | "guid";
-  getShape?: "both" | "sample" | "table";
-  statusCasing?: "lower" | "pascal";
-  amountStyle?: AmountStyle;
-  getRequiresToken?: boolean;
-  tokenExpiresIn?: number;
-  tokenUnit?: "minutes" | "seconds";
-  checkoutTokenMs?: number;
-  pageSizeAboveMax?: "reject" | "clamp";
-  fees?: Partial<FeeOptions>;
-  newUsers?: Partial<NewUserOptions>;
-  requireVerifiedIban?: boolean;
-  preflightMs?: number;
-  otherStatuses?: "retry" | "fail";
-  retriesWhenDisabled?: "stop" | "continue";
-  payloadId?: "same" | "own";
-  headerPrefix?: string;
-  /** Replaces the signature: the bytes that are sent and the secret in, the header's value out. */
-  sign?: (body: Uint8Array, secret: string) => string;
-}
-
+/** The fees, each in basis points: whole numbers from 0 to 9000, where 250 is 2.5 %. */
 export interface FeeOptions {
-  /** 250 = 2.5 %. */
+  /** Of the base amount. Default 250. */
   escrowBasisPoints: number;
+  /** Of the base amount. Default 1000. */
   platformBasisPoints: number;
-  /** On each fee. */
+  /** Of each fee. Default 1500. */
   vatBasisPoints: number;
 }
 
-/** What a user who is created on the way may do at once (§4.4's checks). */
+/** What a user may do who is new to the sandbox. Each is checked before a refund. */
 export interface NewUserOptions {
+  /** Has completed authorization. Default `true`. */
   authorized: boolean;
+  /** Has a verified bank account. Default `true`. */
   bankVerified: boolean;
-  /** Whether an IBAN can be found for one who gave none. */
+  /** An IBAN is found for a user who gave none. Default `true`. */
   ibanResolves: boolean;
+}
+
+/**
+ * Options of `createSandbox`, all optional. Many decide what the service's documents leave open; the sandbox's README
+ * has a table of these.
+ */
+export interface SandboxOptions {
+  /** The port to listen on, 0 to 65535. Default 0: any free port. `sandbox.baseUrl` has the real one. */
+  port?: number;
+  /** The address to listen on. Default `127.0.0.1`: only this machine can reach it. */
+  host?: string;
+  /**
+   * The address under which others reach the sandbox, such as `http://sandbox:4010`. Links begin with it. Default: links
+   * begin with the address that a request asked for.
+   */
+  baseUrl?: string;
+  /**
+   * Further host names that requests may ask for, such as `sandbox` or `my-tunnel.example`. Other names get 403, because a
+   * web site could use a name of its own to reach a sandbox on your machine. Always allowed: `localhost` and its
+   * subdomains, `127.0.0.0/8`, `::1`, `host`, the host of `baseUrl`; with `host: "0.0.0.0"` or `"::"` every IP address.
+   */
+  allowedHosts?: readonly string[];
+  /** Where to send webhooks, from the start. Default: nowhere, until the API sets a URL. */
+  webhookUrl?: string;
+  /** Signs the webhooks. Default: random, `whsec_…`. */
+  webhookSecret?: string;
+  /** The id for the token request. Default `sandbox-client`. */
+  clientId?: string;
+  /** The secret for the token request. Default: random. */
+  clientSecret?: string;
+  /** Shown on the checkout page and in the get response. Default `Sandbox Business`. */
+  businessName?: string;
+  /** Further clients. One may not read or refund another's contracts. Default: none. */
+  clients?: readonly BusinessOptions[];
+  /** `"real"`, the default, or a `manualClock()`. */
+  clock?: "real" | SandboxClock;
+  /** Sandbox seconds per real second, from 0.001. Default 1; with 600 the hour's retry takes six seconds. */
+  speed?: number;
+  /** Makes ids and secrets repeat themselves. Default: random. */
+  seed?: number;
+  /** A SQLite file that keeps everything over a restart, retries too. Needs better-sqlite3. Default: in memory. */
+  data?: string;
+  /** A file to which every attempt is appended, one JSON object a line. `replayRecording` sends it again. */
+  record?: string;
+  /** Called after every attempt to deliver a webhook. That attempt is the last of `attempts`. */
+  onAttempt?: (delivery: SandboxDelivery) => void;
+
+  /** Waits before each retry, in ms. Default 10 s, 30 s, 2 min, 10 min and 1 h. */
+  retryDelaysMs?: readonly number[];
+  /** How long an attempt may take, in ms of the sandbox's time on a manual clock, else real ones. Default 30,000. */
+  timeoutMs?: number;
+  /** Attempts under way at once. Default 32; 1 on a manual clock, so that their order is certain. */
+  concurrency?: number;
+  /**
+   * On a manual clock: how long an attempt may hold up the time, in real ms. After that it counts as hanging.
+   * Default 2,000.
+   */
+  patienceMs?: number;
+  /** Failed deliveries in a row that disable the subscription. Default 10. */
+  disableAfter?: number;
+
+  /** The edition of the webhooks. The earlier one reports milestone refunds under the contract's names. Default `current`. */
+  edition?: "current" | "earlier";
+  /** Offers partial refunds. Default: only in the earlier edition. */
+  partialRefunds?: boolean;
+  /**
+   * What a payment does to a pending contract: `approve-first` (default) approves and then pays, `direct` pays at once,
+   * `refuse` refuses.
+   */
+  payFromPending?: "approve-first" | "direct" | "refuse";
+  /** The contract's status after a milestone's refund: `cancelled` (default), or `restore` as it was before. */
+  afterMilestoneRefund?: "cancelled" | "restore";
+  /** The contract does what a milestone did once all its milestones have done it. Default `false`. */
+  rollUp?: boolean;
+  /** Sends `contract.refunded` too when a contract's refund settles. Default `true`. */
+  legacyRefunded?: boolean;
+  /** A dispute of a milestone moves its contract to Dispute. Default `false`. */
+  milestoneDisputeMovesContract?: boolean;
+  /** What a milestone's refund returns: its `base` amount (default), or `gross`, with fees. */
+  milestoneRefundAmount?: "base" | "gross";
+  /** `transactionId` of payment events: the payment id (default), or an id of its `own`. */
+  paymentTransactionId?: "payment-id" | "own";
+  /** Casing of milestone fields in answers. Default `camel`. */
+  milestoneCasing?: "camel" | "pascal";
+  /** Casing of the two descriptions of a price line in the creation answer; `none` leaves them out. Default `pascal`. */
+  lineDescriptionCasing?: "pascal" | "camel" | "none";
+  /** The milestone id in the get response. Default `number`. */
+  milestoneIdInGet?: "number" | "guid";
+  /** Fields of the get response: those of the documents' `sample`, of their `table`, or `both` (default). */
+  getShape?: "both" | "sample" | "table";
+  /** Casing of statuses in answers. Webhooks always have Pascal case. Default `lower`. */
+  statusCasing?: "lower" | "pascal";
+  /** How amounts are printed: `600.00` (`two-decimals`, the default) or `600` (`shortest`). */
+  amountStyle?: AmountStyle;
+  /** Reading a contract needs a token. Default `true`. */
+  getRequiresToken?: boolean;
+  /** `expires_in` of the token answer, in `tokenUnit`. Default 1440. */
+  tokenExpiresIn?: number;
+  /** The unit of `tokenExpiresIn`. Default `minutes`. */
+  tokenUnit?: "minutes" | "seconds";
+  /** How long a payment link works, in ms. Default 600,000 (10 min). */
+  checkoutTokenMs?: number;
+  /** A `pageSize` above 100 is answered 400 (`reject`, the default) or taken as 100 (`clamp`). */
+  pageSizeAboveMax?: "reject" | "clamp";
+  /** Fees and VAT. Default 2.5 %, 10 % and 15 % of each fee. */
+  fees?: Partial<FeeOptions>;
+  /** What new users may do. Default: everything. */
+  newUsers?: Partial<NewUserOptions>;
+  /** A refund needs a verified bank account. Default `true`. */
+  requireVerifiedIban?: boolean;
+  /** How long the check of a buyer takes before a refund, in real ms. Another refund meanwhile wins: 409. Default 0. */
+  preflightMs?: number;
+  /** An answer to a webhook whose status the documents don't list, such as 418. Default `retry`. */
+  otherStatuses?: "retry" | "fail";
+  /** Retries of a subscription that was disabled meanwhile. Default `stop`. */
+  retriesWhenDisabled?: "stop" | "continue";
+  /** A payload's `id`: the webhook id (`same`, the default), or a GUID of its `own`. */
+  payloadId?: "same" | "own";
+  /** Begins the names of the service's headers. Default `X-Service-`. */
+  headerPrefix?: string;
+  /**
+   * Makes the signature header's value from the bytes that are sent and the secret. Default `sha256=` and the
+   * HMAC-SHA256 in hex.
+   */
+  sign?: (body: Uint8Array, secret: string) => string;
 }

@@ -1,6 +1,20 @@
-import type { ContractStatus, MilestoneStatus } from "../service/machine.ts";
+// All that the sandbox remembers, as plain data. Amounts are in halalas, times as the service prints them.
 
-/** What the sandbox remembers: plain data, amounts in halalas, times as the service prints them. */
+export type ContractStatus =
+  | "Pending"
+  | "Approved"
+  | "Rejected"
+  | "Escrow"
+  | "Dispute"
+  | "Released"
+  | "Completed"
+  | "RefundInProgress"
+  | "Refunded"
+  | "Cancelled";
+
+export type MilestoneStatus =
+  "Pending" | "Escrow" | "Disputed" | "Released" | "Completed" | "RefundInProgress" | "Refunded";
+
 export interface ContractRecord {
   contractId: string;
   /** The service's internal number; in the delivery log (§2.9). */
@@ -22,9 +36,16 @@ export interface ContractRecord {
   milestones: MilestoneRecord[];
   payment: PaymentRecord | null;
   disputeId: string | null;
-  checkout: { token: string; expiresAtMs: number };
+  checkout: CheckoutRecord;
   createdDate: string;
   updatedDate: string;
+}
+
+/** The payment link: the present token, and those that a new one has replaced. */
+export interface CheckoutRecord {
+  token: string;
+  expiresAtMs: number;
+  former: string[];
 }
 
 export interface MetaDataRecord {
@@ -68,33 +89,50 @@ export interface RefundRecord {
   succeededAt: string | null;
 }
 
+/** A buyer or seller. */
 export interface UserRecord {
+  /** The service's identifier of the user, a GUID. */
   platformRefId: string;
+  /** With country code, such as `+966500000001`. */
   phoneNumber: string;
   firstName: string;
+  /** May be empty. */
   lastName: string;
+  /** Ten digits; null until it is known. */
   nationalId: string | null;
+  /** Null until it is known. */
   iban: string | null;
+  /** ISO 8601 UTC; null until it is known. */
   dateOfBirth: string | null;
-  /** §4.4, check 1: the buyer has completed authorization. */
+  /** Has completed authorization. Without it a refund is refused with `BuyerNotAuthorized`. */
   authorized: boolean;
-  /** §4.4, check 2: the buyer has a verified bank account. */
+  /** Has a verified bank account. Without it a refund is refused with `BuyerBankAccountNotVerified`. */
   bankVerified: boolean;
-  /** Check 3: IBAN and holder name can be read from the verified record. */
+  /** IBAN and holder name can be read from the verified record. If not, a refund fails with `FailedToResolveIban`. */
   ibanResolves: boolean;
-  /** False: no business finds this buyer any more (`ExternalUserNotFound`). */
+  /** False: no business finds this user any more, and a refund is refused with `ExternalUserNotFound`. */
   known: boolean;
 }
 
+/** A client's webhook subscription, as the service shows it. */
 export interface SubscriptionRecord {
+  /** A GUID. */
   id: string;
+  /** The id of the client that it belongs to. */
   business: string;
+  /** Where webhooks go. */
   webhookUrl: string;
+  /** Signs the webhooks. */
   secretKey: string;
+  /** False after too many failed deliveries in a row: nothing is sent until the URL is set again. */
   isActive: boolean;
+  /** Deliveries, not attempts, that failed in a row. */
   consecutiveFailures: number;
+  /** ISO 8601 UTC; null before the first success. */
   lastSuccessAt: string | null;
+  /** ISO 8601 UTC; null before the first failed attempt. */
   lastFailureAt: string | null;
+  /** ISO 8601 UTC. */
   createdAt: string;
 }
 
@@ -119,17 +157,25 @@ export interface DeliveryRecord {
   attempts: AttemptRecord[];
 }
 
+/** One HTTP request with a webhook, and its answer. */
 export interface AttemptRecord {
+  /** From 1 in each series; a resend starts a new series. */
   number: number;
+  /** When it started, in ISO 8601 UTC. */
   at: string;
+  /** Where it went. */
   url: string;
+  /** As sent, the signature included. */
   headers: Record<string, string>;
+  /** Null without an answer; `error` says why. */
   httpStatus: number | null;
+  /** Null after a 2xx. */
   error: string | null;
+  /** From start to end of the request, in the sandbox's milliseconds on a manual clock, else in real ones. */
   durationMs: number;
-  /** The first 4 KiB of the answer. */
+  /** The answer's first 4 KiB. */
   responseBody: string;
-  /** A copy that the `duplicate` fault sent. */
+  /** True for a copy that the fault `duplicate` sent. */
   copy: boolean;
 }
 
@@ -138,8 +184,10 @@ export interface LogRecord {
   id: string;
   business: string;
   eventType: string;
-  externalContractId: string | null;
-  contractId: number | null;
+  /** Empty where the event concerns no contract: the table allows no null here. */
+  externalContractId: string;
+  /** 0 where the event concerns no contract. */
+  contractId: number;
   httpStatusCode: number | null;
   isSuccess: boolean;
   attemptNumber: number;
@@ -148,11 +196,15 @@ export interface LogRecord {
   createdAt: string;
 }
 
-/** A text message that the service would have sent (§1, §4.4). */
+/** A text message that the service would have sent. */
 export interface SmsRecord {
+  /** The phone number, with country code. */
   to: string;
+  /** `kyc`: to a seller, to verify the identity. `onboarding`: to a buyer whose refund was refused. */
   kind: "kyc" | "onboarding";
+  /** The message, with a link that works. */
   text: string;
+  /** When, in ISO 8601 UTC. */
   at: string;
 }
 

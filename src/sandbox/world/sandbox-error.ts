@@ -1,21 +1,30 @@
-/**
- * What a call on the sandbox throws. Recognise it by `code`:
- * - `invalid-configuration`: an option is wrong; the message names it and the fix.
- * - `missing-peer`: `data` needs better-sqlite3, which is not installed.
- * - `address-in-use`: the port is taken.
- * - `action-forbidden`: the present state does not allow it (HTTP 409).
- * - `invalid-argument`, `not-found`: the call itself is wrong (HTTP 400, 404).
- */
+/** Thrown by `createSandbox`, and what its calls reject with. Recognise it by `code`. */
 export class SandboxError extends Error {
+  /** Says what went wrong, for a program. */
   readonly code: SandboxErrorCode;
+  /** The message key that the API would have answered with, such as `BuyerNotAuthorized`; null where it has none. */
+  readonly messageKey: string | null;
 
-  constructor(code: SandboxErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: SandboxErrorCode,
+    message: string,
+    { messageKey = null, cause }: { messageKey?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause });
     this.name = "SandboxError";
     this.code = code;
+    this.messageKey = messageKey;
   }
 }
 
+/**
+ * - `invalid-configuration`: an option is wrong. The message names it and the fix.
+ * - `missing-peer`: `data` needs better-sqlite3, which is not installed.
+ * - `address-in-use`: another program uses the port.
+ * - `action-forbidden`: the present state does not allow it.
+ * - `invalid-argument`: an argument is wrong. The message names it.
+ * - `not-found`: there is no such contract, milestone, refund, user, webhook or file.
+ */
 export type SandboxErrorCode =
   | "invalid-configuration"
   | "missing-peer"

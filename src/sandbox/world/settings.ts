@@ -1,12 +1,14 @@
 import { createHmac } from "node:crypto";
+import { inspect } from "node:util";
 
 import type { SandboxClock } from "./clock.ts";
-import { basisPointsMax } from "../wire/money.ts";
 import type { BusinessOptions, FeeOptions, NewUserOptions, SandboxOptions } from "./options.ts";
+import { optionRules } from "./option-rules.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { explainUnknownOption } from "./unknown-option.ts";
 
 type Given =
+  | "baseUrl"
   | "webhookUrl"
   | "webhookSecret"
   | "clientSecret"
@@ -33,6 +35,7 @@ const retryDelaysMs = [10_000, 30_000, 2 * minuteMs, 10 * minuteMs, 60 * minuteM
 export const defaults = {
   port: 0,
   host: "127.0.0.1",
+  allowedHosts: [],
   clientId: "sandbox-client",
   businessName: "Sandbox Business",
   clients: [],
@@ -82,110 +85,40 @@ function signBody(body: Uint8Array, secret: string): string {
 /** Fills in the defaults; throws `invalid-configuration` with the option's name, what was seen and what is right. */
 export function toSettings(options: SandboxOptions): Settings {
   const given = withoutUndefined(options);
-  const unknown = Object.keys(given).find((name) => !knownNames.has(name));
-  if (unknown !== undefined)
-    throw new SandboxError("invalid-configuration", explainUnknownOption(unknown, [...knownNames]));
-  const earlier = given.edition === "earlier";
-  const manual = typeof given.clock === "object";
-  const settings: Settings = {
+  check(given);
+  return {
     ...defaults,
-    partialRefunds: earlier,
-    concurrency: manual ? 1 : defaults.concurrency,
+    partialRefunds: given.edition === "earlier",
+    concurrency: typeof given.clock === "object" ? 1 : defaults.concurrency,
     ...given,
     fees: { ...defaults.fees, ...given.fees },
     newUsers: { ...defaults.newUsers, ...given.newUsers },
   };
-  check(settings);
-  return settings;
 }
-
-const knownNames = new Set<string>([...Object.keys(defaults), "webhookUrl", "webhookSecret", "clientSecret"]);
-for (const name of ["seed", "data", "record", "onAttempt"]) knownNames.add(name);
 
 function withoutUndefined(options: SandboxOptions): SandboxOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-const choices = {
-  edition: ["current", "earlier"],
-  payFromPending: ["approve-first", "direct", "refuse"],
-  afterMilestoneRefund: ["cancelled", "restore"],
-  milestoneRefundAmount: ["base", "gross"],
-  paymentTransactionId: ["payment-id", "own"],
-  milestoneCasing: ["camel", "pascal"],
-  lineDescriptionCasing: ["pascal", "camel", "none"],
-  milestoneIdInGet: ["number", "guid"],
-  getShape: ["both", "sample", "table"],
-  statusCasing: ["lower", "pascal"],
-  amountStyle: ["two-decimals", "shortest"],
-  tokenUnit: ["minutes", "seconds"],
-  pageSizeAboveMax: ["reject", "clamp"],
-  otherStatuses: ["retry", "fail"],
-  retriesWhenDisabled: ["stop", "continue"],
-  payloadId: ["same", "own"],
-} as const satisfies Partial<Record<keyof SandboxOptions, readonly string[]>>;
-
-/** Smallest values; 0.001 stands for "above zero". */
-const least = {
-  speed: 0.001,
-  timeoutMs: 1,
-  concurrency: 1,
-  patienceMs: 1,
-  disableAfter: 1,
-  tokenExpiresIn: 1,
-  checkoutTokenMs: 1,
-  preflightMs: 0,
-} as const satisfies Partial<Record<keyof SandboxOptions, number>>;
-
-function check(settings: Settings): void {
-  const values: Record<string, unknown> = { ...settings };
-  for (const [name, allowed] of Object.entries<readonly unknown[]>(choices)) {
-    const value = values[name];
-    if (!allowed.includes(value)) {
-      throw wrong(name, `is ${shown(value)}`, `Use ${allowed.map(shown).join(" or ")}.`);
-    }
+function check(given: SandboxOptions): void {
+  const rules = new Map(Object.entries(optionRules));
+  for (const [name, value] of Object.entries(given)) {
+    const rule = rules.get(name);
+    if (rule === undefined) throw wrong(explainUnknownOption(name, [...rules.keys()]));
+    if (!rule.holds(value)) throw wrong(`The sandbox option ${name} ${seen(name, value)}. ${rule.fix}`);
   }
-  for (const [name, smallest] of Object.entries(least)) {
-    const value = values[name];
-    if (typeof value !== "number" || !Number.isFinite(value) || value < smallest) {
-      throw wrong(name, `is ${shown(value)}`, `Use a number from ${smallest}.`);
-    }
-  }
-  checkRest(settings);
-}
-
-function checkRest(settings: Settings): void {
-  const { port, retryDelaysMs: delays, clock } = settings;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw wrong("port", `is ${shown(port)}`, "Use 0 (any free port) to 65535.");
-  }
-  if (!Array.isArray(delays) || delays.some((ms) => !Number.isFinite(ms) || ms < 0)) {
-    throw wrong("retryDelaysMs", `is ${shown(delays)}`, "Use a list of milliseconds, one for each retry.");
-  }
-  if (clock !== "real" && typeof clock.advance !== "function") {
-    throw wrong("clock", "is neither", 'Use "real" or what manualClock() of escrow-mirror/sandbox returns.');
-  }
-  if (typeof clock === "object" && settings.speed !== 1) {
-    throw wrong("speed", `is ${settings.speed} beside a manual clock`, "Use one of the two.");
-  }
-  for (const [name, points] of Object.entries(settings.fees)) {
-    if (!Number.isInteger(points) || points < 0 || points > basisPointsMax) {
-      throw wrong(
-        `fees.${name}`,
-        `is ${shown(points)}`,
-        `Use whole basis points from 0 to ${basisPointsMax}: 250 is 2.5 %.`,
-      );
-    }
-  }
-  for (const name of ["clientId", "clientSecret", "webhookSecret"] as const) {
-    if (settings[name]?.trim() === "") throw wrong(name, "is blank", "Give a value or leave it out.");
+  if (typeof given.clock === "object" && given.speed !== undefined && given.speed !== 1) {
+    throw wrong(`The sandbox option speed is ${given.speed} beside a manual clock. Use one of the two.`);
   }
 }
 
-function wrong(name: string, seen: string, fix: string): SandboxError {
-  return new SandboxError("invalid-configuration", `The sandbox option ${name} ${seen}. ${fix}`);
+function wrong(message: string): SandboxError {
+  return new SandboxError("invalid-configuration", message);
 }
 
-function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+const secretNames = new Set(["clientSecret", "webhookSecret", "clients"]);
+
+/** Never a secret, wrong as it may be. */
+function seen(name: string, value: unknown): string {
+  return secretNames.has(name) ? "is wrong" : `is ${inspect(value, { depth: 1, breakLength: Infinity })}`;
 }

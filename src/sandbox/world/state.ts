@@ -136,6 +136,11 @@ export class State {
     this.#note("identity", "identity", identity);
   }
 
+  /** Something changed that is not remembered, such as the faults: the control page is to be drawn anew. */
+  touch(): void {
+    this.version++;
+  }
+
   /** Makes all changes since the last call outlive the process, in one transaction. */
   commit(): void {
     if (this.#journal === undefined || this.#changed.size === 0) return;

@@ -1,28 +1,56 @@
 import type { SandboxClock } from "./clock.ts";
-import type { DeliveryEngine } from "../webhooks/delivery-engine.ts";
 import type { Faults } from "./faults.ts";
 import type { Random } from "./random.ts";
-import type { IdentityRecord, State } from "./state.ts";
+import type { DeliveryRecord } from "./records.ts";
 import type { Settings } from "./settings.ts";
+import type { State } from "./state.ts";
 
-/** What every operation of the sandbox works on. */
-export interface World {
+/** What is there before anything is sent or asked. */
+export interface Ground {
   readonly settings: Settings;
-  readonly identity: IdentityRecord;
   readonly clock: SandboxClock;
   readonly random: Random;
   readonly state: State;
   readonly faults: Faults;
-  readonly deliveries: DeliveryEngine;
   /** The next timestamp: later than every one before it. */
   stamp(): string;
-  /** What the server is bound to. */
-  address: { host: string; port: number };
-  /** `http://127.0.0.1:4010`, known once the server listens. */
-  baseUrl: string;
 }
 
-export function businessNameOf(world: World, clientId: string): string {
-  const other = world.settings.clients.find((client) => client.clientId === clientId);
-  return other === undefined ? world.settings.businessName : (other.businessName ?? "Sandbox Business");
+/** A new webhook, before it is known whether and when it is sent. */
+export type DeliveryDraft = Pick<
+  DeliveryRecord,
+  | "webhookId"
+  | "business"
+  | "event"
+  | "contractId"
+  | "internalContractId"
+  | "milestoneId"
+  | "createdAt"
+  | "body"
+>;
+
+/** The way out for webhooks; `webhooks/` sends them. */
+export interface Deliveries {
+  /** How many attempts are scheduled. */
+  readonly pending: number;
+  /** Takes a new webhook. */
+  enqueue(draft: DeliveryDraft): void;
+  /** Starts a new series of attempts with the same id and bytes, now. */
+  resend(delivery: DeliveryRecord): void;
+  /** See `Sandbox.deliveries.idle`. */
+  idle(): Promise<void>;
+  /** See `Sandbox.deliveries.drained`. */
+  drained(): Promise<void>;
+}
+
+/** What every operation of the sandbox works on. */
+export interface World extends Ground {
+  readonly deliveries: Deliveries;
+  /** What the links in an answer begin with: the address that was asked, or the configured one. No `/` at the end. */
+  readonly baseUrl: string;
+}
+
+export function businessNameOf({ settings }: Ground, clientId: string): string {
+  const other = settings.clients.find((client) => client.clientId === clientId);
+  return other === undefined ? settings.businessName : (other.businessName ?? "Sandbox Business");
 }

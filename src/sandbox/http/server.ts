@@ -1,20 +1,13 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-import { refused } from "../wire/answer.ts";
-import type { Answer, Refusal } from "../wire/answer.ts";
-import { writeJson } from "../wire/json.ts";
+import { err, ok } from "../../shared/result.ts";
+import type { Decision, Refusal } from "../wire/decision.ts";
 import { SandboxError } from "../world/sandbox-error.ts";
-
-/** A request with its body read, as the routes see it. */
-export interface Call {
-  method: string;
-  /** Decoded, without the query. */
-  path: string;
-  query: URLSearchParams;
-  headers: IncomingMessage["headers"];
-  body: Buffer;
-}
+import { refused } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import type { Call } from "./call.ts";
+import type { Address } from "./hosts.ts";
 
 /** `"cut"`: no answer; the connection is closed. */
 export type Handler = (call: Call) => Promise<Answer | "cut"> | Answer | "cut";
@@ -33,7 +26,11 @@ export function createHttpServer(handle: Handler, now: () => number): Server {
   });
   server.on("clientError", (_error, socket) => {
     if (!socket.writable) return;
-    const body = envelope({ status: 400, message: "BadRequest", detail: "This is not an HTTP/1.1 request." });
+    const { body } = refused({
+      status: 400,
+      message: "BadRequest",
+      detail: "This is not an HTTP/1.1 request.",
+    });
     const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
     socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`);
   });
@@ -48,16 +45,15 @@ async function answer(
 ): Promise<void> {
   try {
     const body = await readBody(request);
-    if (body === "aborted") return;
-    const call = body === "too-big" ? undefined : toCall(request, body);
-    const made =
-      call === undefined ? refusal(tooBig) : call === "bad-url" ? refusal(badUrl) : await handle(call);
+    if (body === undefined) return;
+    const call = body.ok ? toCall(request, body.value) : body;
+    const made = call.ok ? await handle(call.value) : refused(call.error);
     if (made === "cut") request.socket.destroy();
-    else write(response, request.method === "HEAD" ? { ...made, body: "" } : made, now, body === "too-big");
+    else write(response, request.method === "HEAD" ? { ...made, body: "" } : made, now, !body.ok);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     if (response.headersSent) response.destroy();
-    else write(response, refusal({ status: 500, message: "InternalServerError", detail }), now, false);
+    else write(response, refused({ status: 500, message: "InternalServerError", detail }), now, false);
   }
 }
 
@@ -72,15 +68,8 @@ const badUrl: Refusal = {
   detail: "The request's path is not a valid URL.",
 };
 
-export function refusal(why: Refusal, headers: Record<string, string> = {}): Answer {
-  return { status: why.status, body: envelope(why), headers };
-}
-
-function envelope(why: Refusal): string {
-  return writeJson(refused(why));
-}
-
-function readBody(request: IncomingMessage): Promise<Buffer | "too-big" | "aborted"> {
+/** Undefined: whoever asked is gone. */
+function readBody(request: IncomingMessage): Promise<Decision<Buffer> | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -88,24 +77,24 @@ function readBody(request: IncomingMessage): Promise<Buffer | "too-big" | "abort
       bytes += chunk.length;
       if (bytes <= bodyBytesMax) chunks.push(chunk);
       else chunks.length = 0;
-      if (bytes > discardBytesMax) resolve("too-big");
+      if (bytes > discardBytesMax) resolve(err(tooBig));
     });
-    request.on("end", () => resolve(bytes > bodyBytesMax ? "too-big" : Buffer.concat(chunks)));
-    request.on("error", () => resolve("aborted"));
-    request.on("close", () => resolve("aborted"));
+    request.on("end", () => resolve(bytes > bodyBytesMax ? err(tooBig) : ok(Buffer.concat(chunks))));
+    request.on("error", () => resolve(undefined));
+    request.on("close", () => resolve(undefined));
   });
 }
 
-function toCall(request: IncomingMessage, body: Buffer): Call | "bad-url" {
+function toCall(request: IncomingMessage, body: Buffer): Decision<Call> {
   const target = request.url ?? "/";
   const queryAt = target.indexOf("?");
   const rawPath = queryAt === -1 ? target : target.slice(0, queryAt);
   try {
     const path = rawPath.includes("%") ? decodeURIComponent(rawPath) : rawPath;
     const query = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
-    return { method: request.method ?? "GET", path, query, headers: request.headers, body };
+    return ok({ method: request.method ?? "GET", path, query, headers: request.headers, body });
   } catch {
-    return "bad-url";
+    return err(badUrl);
   }
 }
 
@@ -134,7 +123,7 @@ function httpDate(ms: number): string {
 }
 
 /** Listens, and says in the error what to do when it can't. */
-export function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
+export function listen(server: Server, host: string, port: number): Promise<Address> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(explainListen(cause, host, port)));
     server.listen(port, host, () => {

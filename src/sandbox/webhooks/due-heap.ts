@@ -2,7 +2,7 @@
  * What is due when: a binary heap, so that 100,000 pending retries cost one timer (its owner's, for the first)
  * and not 100,000. Items due at the same time come out in the order in which they went in.
  */
-export class Schedule<T> {
+export class DueHeap<T> {
   readonly #heap: Entry<T>[] = [];
   #added = 0;
 
