@@ -28,7 +28,7 @@ export interface DeliveryArrival {
 /** What the body says, which may be set aside all the same, or why it can't be read. */
 export type Reading =
   | { readonly facts: EventFacts; readonly reason: "outside-tolerance" | null }
-  | { readonly facts: null; readonly reason: UnreadableReason };
+  | { readonly facts: null; readonly reason: UnreadableReason | "unstorable" };
 
 export interface SnapshotArrival {
   readonly kind: "snapshot";

@@ -64,21 +64,31 @@ async function meetAll(
   return verdicts;
 }
 
-/** Whose ids contradict another's stays aside, however often it comes. */
+/** What hangs on the ids of others, and so stands however often the same body comes. */
 const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict", "payload-id-conflict"]);
 
 /**
- * The same body again. It is a duplicate, unless the first copy was set aside for what nobody signed (`Content-Encoding`,
- * the hour of arrival) and this one can be read: else a header that a proxy lost or added would take an event away for good.
+ * The same body again. It is a duplicate, unless it was set aside for what was no fault of its own and can be applied now: an
+ * unsigned header that a proxy changed, the hour of arrival, a fault of ours. Else that would take an event away for good.
  */
 async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
   const { facts, reason } = arrival.reading;
-  if (facts === null || reason !== null || row.outcome !== "quarantined" || lastingReasons.has(row.reason))
-    return duplicateOf(arrival);
+  if (row.outcome !== "quarantined" || lastingReasons.has(row.reason)) return duplicateOf(arrival);
   const [current] = await tx.lock("deliveries", "contentKey", [row.contentKey], heavyFields);
   if (current?.outcome !== "quarantined") return duplicateOf(arrival);
+  if (current.reason === "unstorable") return tryAgain(tx, current, arrival);
+  if (facts === null || reason !== null) return duplicateOf(arrival);
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
   return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
+}
+
+/** As if it were new, but for when it came first and how often. Where that fails again it is undone with the whole try. */
+async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
+  const { contentKey, attempts, receivedAt, lastReceivedAt } = row;
+  await tx.remove("deliveries", [{ field: "contentKey", op: "=", value: contentKey }]);
+  const [judged] = await dedupeDeliveries(tx, [{ ...arrival, receivedAt }]);
+  await tx.updateEach("deliveries", "contentKey", [{ contentKey, attempts, lastReceivedAt }]);
+  return judged?.[1] ?? duplicateOf(arrival);
 }
 
 /**
@@ -111,7 +121,7 @@ interface Again {
   readonly arrivals: readonly DeliveryArrival[];
 }
 
-async function countAttempts(tx: StoreTransaction, known: readonly Again[]): Promise<void> {
+export async function countAttempts(tx: StoreTransaction, known: readonly Again[]): Promise<void> {
   const counted = known.map(({ row, arrivals }) => {
     const times = [row.lastReceivedAt, ...arrivals.map(({ receivedAt }) => receivedAt)];
     const lastReceivedAt = times.reduce((last, each) => (compareText(each, last) > 0 ? each : last));

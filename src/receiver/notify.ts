@@ -2,14 +2,16 @@
 import type { AnomalyRecord } from "../domain/records.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import type { Commit, Committed } from "./arrival.ts";
+import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
 /** Where in the flow something was told of. */
-export type Step = "request" | "verify" | "parse" | "transition" | "persist";
+export type Step = "request" | "verify" | "parse" | "dedupe" | "transition" | "persist";
 
 export interface Notify {
   committed(commit: Commit): void;
+  /** A delivery that can't be applied. Gives the verdict back. */
+  aside(arrival: DeliveryArrival, verdict: Verdict): Verdict;
   /** Gives the verdict back, so that refusing and telling of it are one expression. */
   refused(step: Step, verdict: Verdict): Verdict;
   fault(step: Step, error: unknown): void;
@@ -24,6 +26,10 @@ export function createNotify(logger: Logger): Notify {
       const told = new Set(committed.map(({ webhookId }) => webhookId ?? null));
       for (const { after } of changes)
         for (const anomaly of after.anomalies) if (told.has(anomaly.webhookId)) tellAnomaly(logger, anomaly);
+    },
+    aside(arrival, verdict) {
+      tellDelivery(logger, { arrival, ...verdict });
+      return verdict;
     },
     refused(step, verdict) {
       const { outcome, reason, hint } = verdict;
@@ -58,6 +64,8 @@ const keepTheBytes =
 
 const explanations: Readonly<Record<string, string>> = {
   "intake-full": "more deliveries wait than the intake holds: answered 503; the store is too slow or stuck",
+  unstorable:
+    "can't be applied, and its body is stored: answered 503, and tried once more when it comes again",
   closed: "the mirror is closed or closing: answered 503, so that the delivery comes again",
 };
 
@@ -72,7 +80,8 @@ function tellDelivery(logger: Logger, { arrival, outcome, reason, webhookId }: C
     event: facts?.event,
     contractId: facts?.contractId,
   };
-  if (outcome === "quarantined") logger.warn(fields, "quarantined a delivery");
+  if (outcome === "failed") logger.error(fields, explain(reason, undefined));
+  else if (outcome === "quarantined") logger.warn(fields, "quarantined a delivery");
   else if (reason === "payload-changed")
     logger.warn(fields, "known ids came with other content: the first stands");
   else logger.debug(fields, outcome);

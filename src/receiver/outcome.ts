@@ -20,6 +20,8 @@ export type Reason =
   | "webhook-id-conflict"
   | "payload-id-conflict"
   | "outside-tolerance"
+  // failed at the first copy, quarantined from the second on
+  | "unstorable"
   // duplicate: the same ids with other content
   | "payload-changed"
   // rejected: nothing stored

@@ -82,11 +82,18 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   /** dedupe → transition → persist: what commits together. */
-  async function commitIn(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Commit> {
+  async function commitIn(
+    tx: StoreTransaction,
+    batch: readonly Arrival[],
+    enter: (step: Step) => void,
+  ): Promise<Commit> {
+    enter("dedupe");
     await proof.record(tx, batch.filter(isDelivery));
     const committed = await dedupe(tx, batch);
+    enter("transition");
     const inputs = inputsOf(committed);
     const changes = await transition(tx, inputs, folding);
+    enter("persist");
     await persist(tx, { inputs, changes }, toIsoTime(clock.now()));
     return { committed, changes };
   }

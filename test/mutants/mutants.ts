@@ -135,9 +135,30 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a bad delivery fails its neighbours",
     file: "src/receiver/commit.ts",
-    find: "if (isOfOne(done.error) && batch.length > 1) return commitEach(batch);",
-    replace: "if (isOfOne(done.error) && batch.length < 1) return commitEach(batch);",
+    find: "if (isOwn(done.error) && batch.length > 1) {",
+    replace: "if (isOwn(done.error) && batch.length < 1) {",
     tests: ["receiver/intake"],
+  },
+  {
+    name: "a fault of the store is taken for a delivery's own",
+    file: "src/receiver/commit.ts",
+    find: 'return reasonOf(error) === "internal-error";',
+    replace: 'return reasonOf(error) !== "closed";',
+    tests: ["receiver/unstorable"],
+  },
+  {
+    name: "what can't be applied is refused for ever",
+    file: "src/receiver/unstorable.ts",
+    find: 'known.reason === "unstorable" && known.attempts === 1',
+    replace: 'known.reason === "unstorable" && known.attempts > 1',
+    tests: ["receiver/unstorable"],
+  },
+  {
+    ...dedupe,
+    name: "what could not be applied is never tried again",
+    find: 'if (current.reason === "unstorable") return tryAgain(tx, current, arrival);',
+    replace: 'if (current.reason === "unstorable") return duplicateOf(arrival);',
+    tests: ["receiver/unstorable"],
   },
   {
     ...receive,

@@ -80,7 +80,14 @@ async function appliedMigrations(site: Site): Promise<Applied[]> {
   );
   if (listed.ok)
     return listed.value.map(([version, name]) => ({ version: Number(version), name: String(name) }));
-  throw isEscrowMirrorError(listed.error) ? listed.error : foreignTable(site, "migrations", listed.error);
+  throw isOfStore(listed.error) ? listed.error : foreignTable(site, "migrations", listed.error);
+}
+
+/** Not one that tells of a column that is missing: of a table that is there, that says whose it is not. */
+function isOfStore(error: unknown): error is EscrowMirrorError {
+  if (!isEscrowMirrorError(error)) return false;
+  const { code } = (error.cause ?? {}) as { code?: unknown };
+  return code !== "SQLITE_ERROR" && code !== "42703";
 }
 
 /** Where no migration has run, no table of ours can be. */

@@ -81,13 +81,15 @@ function runEach(statement: SqliteStatement, runs: readonly (readonly SqlValue[]
 function unavailable(error: unknown): EscrowMirrorError {
   const code = sqliteCode(error) || (isMissingFolder(error) ? "SQLITE_CANTOPEN" : "closed");
   const known = Object.keys(advice).find((each) => code.startsWith(each));
-  const message = `SQLite can't be used now (${code}): ${advice[known ?? ""] ?? "try again"}`;
+  const what = isMissing(error) ? `${code}: ${error.message}` : code;
+  const message = `SQLite can't be used now (${what}): ${advice[known ?? ""] ?? "try again"}`;
   return new EscrowMirrorError("store-unavailable", message, { cause: error });
 }
 
 const advice: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "another process holds its lock; try again",
   SQLITE_LOCKED: "another connection holds its lock; try again",
+  SQLITE_ERROR: "a table or a column of the mirror's is missing; restore it",
   SQLITE_FULL: "the disk is full; make room",
   SQLITE_NOTADB: "the file is not an SQLite database; check the path",
   SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
@@ -99,15 +101,22 @@ const advice: Readonly<Record<string, string>> = {
   closed: "its connection is closed",
 };
 
-const storeFaults =
-  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL|PERM|AUTH|NOLFS)/;
+/** What a row or a statement of ours is to blame for. Anything else tells of the file, the disk or another process. */
+const ownFaults = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE|MISUSE|ERROR)/;
 
 function isStoreFault(error: unknown): boolean {
-  if (storeFaults.test(sqliteCode(error))) return true;
+  const code = sqliteCode(error);
+  if (code.startsWith("SQLITE_")) return isMissing(error) || !ownFaults.test(code);
   return (
     isMissingFolder(error) ||
     (error instanceof TypeError && /connection is (not open|busy)/.test(error.message))
   );
+}
+
+/** A table or a column: no row can help it. */
+function isMissing(error: unknown): error is Error {
+  if (sqliteCode(error) !== "SQLITE_ERROR" || !(error instanceof Error)) return false;
+  return /^no such (table|column)|has no column named/.test(error.message);
 }
 
 function isMissingFolder(error: unknown): boolean {

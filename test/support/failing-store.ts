@@ -1,0 +1,26 @@
+/** A store of which some calls fail, as a fault of the driver or a bug of ours would make them. */
+import type { Store, StoreTransaction } from "../../src/store/store.ts";
+import { withTransactions } from "./mirror.ts";
+
+export interface Failing {
+  readonly store: Store;
+  /** What the failing calls throw; `undefined` for none. */
+  fault: Error | undefined;
+}
+
+/** Of each transaction the calls fail that `isHit` picks, while there is a `fault`. */
+export function failing(inner: Store, isHit: (call: keyof StoreTransaction, values: unknown[]) => boolean) {
+  const state = { fault: undefined as Error | undefined };
+  const watch = (tx: StoreTransaction): StoreTransaction =>
+    new Proxy(tx, {
+      get: (target, call: keyof StoreTransaction) => {
+        const method = target[call] as (...values: unknown[]) => Promise<unknown>;
+        return async (...values: unknown[]) => {
+          if (state.fault !== undefined && isHit(call, values)) throw state.fault;
+          return method.apply(target, values);
+        };
+      },
+    });
+  const store = withTransactions(inner, (work) => inner.transaction((tx) => work(watch(tx))));
+  return Object.assign(state, { store });
+}
