@@ -5,7 +5,7 @@ import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { postgresDialect, sqliteDialect } from "../store/sql/dialect.ts";
 import { migrationSql } from "../store/sql/migrate.ts";
 import { postgresPlace, sqlitePlace } from "../store/place-options.ts";
-import { payloadTables, periods } from "../store/postgres/payloads.ts";
+import { partitioning, periods } from "../store/postgres/payloads.ts";
 import { orExplain } from "./explain.ts";
 import {
   addressOf,
@@ -65,7 +65,7 @@ function sqlKind(flags: Flags): StoreKind {
 function postgresSql({ schema, prefix, partition }: Flags): string[] {
   const place = parseConfiguration("postgres", strictOptions(postgresPlace), { schema, prefix });
   const statements = migrationSql(postgresDialect, place, toIsoTime(Date.now()));
-  return partition === undefined ? statements : [...statements, ...payloadTables(place, partition)];
+  return partition === undefined ? statements : [...statements, ...partitioning(place, partition)];
 }
 
 function sqliteSql(flags: Flags): string[] {

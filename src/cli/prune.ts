@@ -30,7 +30,7 @@ async function runPrune(flags: Flags): Promise<void> {
   try {
     const { partitions, rows } = await store.prunePayloads(before);
     for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
-    process.stdout.write(`emptied ${counted(rows, "delivery", "deliveries")} outside of partitions\n`);
+    process.stdout.write(`deleted ${counted(rows, "payload")} outside of partitions\n`);
   } finally {
     await store.close();
   }

@@ -75,7 +75,7 @@ async function refuseToTakeBack(copying: Copying): Promise<void> {
     if (newer === undefined) continue;
     throw new EscrowMirrorError(
       "invalid-configuration",
-      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, or has set aside or received less often, such as that of digest ${newer.digest} from ${newer.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, or has set aside or received less often, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
     );
   }
 }
@@ -173,34 +173,50 @@ async function makeRoom<Name extends TableName>(
   }
 }
 
+/** What the rows of a table hang on, by a field that both have. */
+const owners: { readonly [Name in TableName]?: "contracts" | "deliveries" } = {
+  payloads: "deliveries",
+  milestones: "contracts",
+  refunds: "contracts",
+  payments: "contracts",
+  disputes: "contracts",
+  transitions: "contracts",
+  anomalies: "contracts",
+};
+
 /**
- * Of contracts that the source knows, what it has no more: a late event took a gap away, a refold came out shorter. And
- * anomalies for good that the target noted by itself, which have no key: the source has its own.
+ * Of contracts and deliveries that the source knows, what it has no more: a late event took a gap away, a refold came out
+ * shorter, a payload was pruned. And anomalies for good that the target noted by itself, which have no key: the source has
+ * its own.
  */
 async function removeGone(copying: Copying, table: TableName): Promise<void> {
-  const [first, second] = tables[table].key as readonly string[];
-  if (first !== "contractId" || second === undefined || table === "snapshots") return;
+  const owner = owners[table];
+  if (owner === undefined) return;
+  const [field] = tables[table].key as readonly string[] as readonly [string];
   for await (const page of pagesOf(copying.target, table, copying.pageRows)) {
-    const ids = [...new Set(page.map((row) => valueOf(row, first) as string | null))];
-    const isTheirs = { field: first, op: "in", value: ids } as Condition<Tables[TableName]>;
+    const ids = [...new Set(page.map((row) => valueOf(row, field) as string | null))];
+    const isTheirs = { field, op: "in", value: ids } as Condition<Tables[TableName]>;
     const [kept, known] = await copying.source.read(async (reader) => [
       new Set((await reader.find(table, { where: [isTheirs] })).map((row) => identityOf(table, row))),
-      await contractsAmong(reader, ids),
+      await valuesKnown(reader, owner, field, ids),
     ]);
     const isGone = (row: object): boolean =>
-      !kept.has(identityOf(table, row)) && (!isKeyed(table, row) || known.has(valueOf(row, first) as string));
+      !kept.has(identityOf(table, row)) && (!isKeyed(table, row) || known.has(valueOf(row, field)));
     await copying.target.transaction(async (tx) => {
       for (const row of page.filter(isGone)) await tx.remove(table, isOfRow(table, row));
     });
   }
 }
 
-async function contractsAmong(
+async function valuesKnown(
   reader: StoreReader,
-  ids: readonly (string | null)[],
-): Promise<ReadonlySet<string>> {
-  const rows = await reader.find("contracts", { where: [{ field: "contractId", op: "in", value: ids }] });
-  return new Set(rows.map(({ contractId }) => contractId));
+  table: TableName,
+  field: string,
+  values: readonly (string | null)[],
+): Promise<ReadonlySet<unknown>> {
+  const some = values.filter((value) => value !== null);
+  const rows = await reader.lookup(table, field as FieldOf<TableName>, some);
+  return new Set(rows.map((row) => valueOf(row, field)));
 }
 
 function isKeyed(table: TableName, row: object): boolean {

@@ -1,5 +1,5 @@
 import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
-import { EscrowMirrorError } from "../shared/errors.ts";
+import { payloadOf } from "../store/payload.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import { heavyFields, storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
 import { checkFilter, checkText, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
@@ -53,10 +53,19 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
     list: async (request = {}) => {
       checkFilter(request, {});
       const where = [{ field: "outcome", op: "=", value: "quarantined" }] as const;
-      const query = { where, by: ["seq"], descending: true, without: ["body", "facts"] } as const;
-      const page = await store.read((reader) => findPage(reader, "deliveries", query, request));
-      const items = page.items.map((row) => ({ ...toDelivery(store, row), headers: row.headers }));
-      return { ...page, items };
+      const query = { where, by: ["seq"], descending: true, without: heavyFields } as const;
+      return store.read(async (reader) => {
+        const page = await findPage(reader, "deliveries", query, request);
+        const keys = page.items.map(({ contentKey }) => contentKey);
+        const payloads = await reader.lookup("payloads", "contentKey", keys, ["body"]);
+        const headersOf = ({ contentKey, receivedAt }: DeliveryRow) =>
+          payloads.find((each) => each.contentKey === contentKey && each.receivedAt === receivedAt)?.headers;
+        const items = page.items.map((row) => ({
+          ...toDelivery(store, row),
+          headers: headersOf(row) ?? null,
+        }));
+        return { ...page, items };
+      });
     },
   };
 }
@@ -130,15 +139,12 @@ function toDelivery(store: Store, row: DeliveryRow): MirroredDelivery {
     receivedAt: row.receivedAt,
     lastReceivedAt: row.lastReceivedAt,
     secretId: row.secretId,
-    body: () => loadBody(store, row.id),
+    body: () => loadBody(store, row),
   };
 }
 
-async function loadBody(store: Store, id: string): Promise<Uint8Array | null> {
-  const where = [{ field: "id", op: "=", value: id }] as const;
-  const [row] = await store.read((reader) => reader.find("deliveries", { where, limit: 1 }));
-  if (row === undefined) throw new EscrowMirrorError("not-found", `no delivery is stored under ${id}`);
-  return row.body;
+async function loadBody(store: Store, row: DeliveryRow): Promise<Uint8Array | null> {
+  return (await store.read((reader) => payloadOf(reader, row)))?.body ?? null;
 }
 
 function toAnomaly(row: AnomalyRow): Anomaly {

@@ -34,7 +34,8 @@ export async function adopt(
   if (byPayloadId !== undefined && isSameSubject(byPayloadId, facts)) return byPayloadId;
   // The header alone says little: of two signed payload ids each is an event of its own.
   const isTold = byId?.payloadId != null && facts.payloadId !== null;
-  if (byId !== undefined && byId.digest !== row.digest && !isTold && isSameSubject(byId, facts)) return byId;
+  if (byId !== undefined && byId.contentKey !== row.contentKey && !isTold && isSameSubject(byId, facts))
+    return byId;
   const adopted = {
     contentKey: row.contentKey,
     id: byId === undefined ? row.webhookId : row.id,

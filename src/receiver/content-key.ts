@@ -14,6 +14,11 @@ export function contentKeyOf(body: Uint8Array, digest: string): string {
   return (minute === null ? noMinute : minute.slice(1).join("")) + digest;
 }
 
+/** The SHA-256 in a content key. */
+export function digestIn(contentKey: string): string {
+  return contentKey.slice(noMinute.length);
+}
+
 /** The service writes `createdAt` before the data (§6.3). */
 const headBytesMax = 512;
 const firstMinute = /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/;

@@ -13,7 +13,7 @@ import {
   type DeliveryArrival,
   type SnapshotArrival,
 } from "./arrival.ts";
-import { digestIdOf, setAside, toRow } from "./delivery-row.ts";
+import { digestIdOf, insertDeliveries, setAside, toRow } from "./delivery-row.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
 import type { Verdict } from "./outcome.ts";
 
@@ -30,7 +30,7 @@ async function dedupeDeliveries(
   arrivals: readonly DeliveryArrival[],
 ): Promise<[DeliveryArrival, Verdict][]> {
   const ordered = arrivals.toSorted((a, b) => compareText(placeOf(a), placeOf(b)));
-  const inserted = await tx.insert("deliveries", ordered.map(toRow));
+  const inserted = await insertDeliveries(tx, ordered, toRow);
   const fresh = ordered.filter((_, index) => inserted[index] === true);
   const met = ordered.filter((_, index) => inserted[index] !== true);
   const verdicts = fresh.map((arrival): [DeliveryArrival, Verdict] => [arrival, verdictOfNew(arrival)]);
@@ -137,7 +137,8 @@ async function keepBeside(
   kind: "payload-changed" | "webhook-id-conflict" | "payload-id-conflict",
   known: DeliveryRow | undefined,
 ): Promise<void> {
-  const [kept] = await tx.insert("deliveries", [setAside(arrival, kind, known?.id ?? null)]);
+  const aside = setAside(arrival, kind, known?.id ?? null);
+  const [kept] = await insertDeliveries(tx, [arrival], () => aside);
   // Never a 2xx for what is not stored.
   if (kept !== true)
     throw new Error(

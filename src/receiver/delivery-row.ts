@@ -1,9 +1,25 @@
-/** The row that a delivery is stored as. */
+/** The rows that a delivery is stored as. */
 import { toFactColumns } from "../store/fact-columns.ts";
-import type { NewRow } from "../store/store.ts";
-import type { DeliveryRow } from "../store/tables.ts";
+import type { NewRow, StoreTransaction } from "../store/store.ts";
+import type { DeliveryRow, PayloadRow } from "../store/tables.ts";
 import type { DeliveryArrival } from "./arrival.ts";
 import type { Reason } from "./outcome.ts";
+
+/** Stores deliveries whose ids and content are not known yet, each with its payload, and says of each whether it was. */
+export async function insertDeliveries(
+  tx: StoreTransaction,
+  arrivals: readonly DeliveryArrival[],
+  toDeliveryRow: (arrival: DeliveryArrival) => NewRow<"deliveries">,
+): Promise<boolean[]> {
+  const inserted = await tx.insert("deliveries", arrivals.map(toDeliveryRow));
+  // What is there under the key is of a delivery that was removed.
+  await tx.upsert("payloads", arrivals.filter((_, index) => inserted[index] === true).map(toPayload));
+  return inserted;
+}
+
+function toPayload({ contentKey, receivedAt, headers, body }: DeliveryArrival): PayloadRow {
+  return { contentKey, receivedAt, headers, body };
+}
 
 /** A delivery that is applied claims its ids, and no other does. */
 export function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
@@ -31,7 +47,6 @@ function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewR
     id,
     webhookId: arrival.webhookId,
     payloadId: columns.payloadId,
-    digest: arrival.digest,
     contentKey: arrival.contentKey,
     event: columns.event,
     contractId: columns.contractId,
@@ -45,8 +60,6 @@ function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewR
     secretId: arrival.secretId,
     contradicts: judgement.contradicts,
     facts: columns.facts,
-    headers: arrival.headers,
-    body: arrival.body,
   };
 }
 

@@ -6,8 +6,10 @@ import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store } from "../store/store.ts";
-import type { DeliveryRow } from "../store/tables.ts";
+import { payloadOf } from "../store/payload.ts";
+import type { DeliveryRow, PayloadRow } from "../store/tables.ts";
 import { adopt } from "./adopt.ts";
+import { digestIn } from "./content-key.ts";
 import { persist } from "./persist.ts";
 import { transition } from "./transition.ts";
 
@@ -36,14 +38,15 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
         "not-found",
         `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
       );
-    const facts = fromFactColumns(row) ?? readAgain(row, parts.bodyBytesMax);
+    const facts = fromFactColumns(row) ?? readAgain(row, await payloadOf(tx, row), parts.bodyBytesMax);
     const applied = await adopt(tx, row, facts);
     if (applied !== undefined)
       throw new EscrowMirrorError(
         "not-releasable",
         `the event of delivery ${row.id} is applied already, as ${applied.id}`,
       );
-    const inputs = [{ kind: "event", digest: row.digest, webhookId: row.webhookId, facts } as const];
+    const { contentKey, webhookId } = row;
+    const inputs = [{ kind: "event", digest: digestIn(contentKey), webhookId, facts } as const];
     await persist(tx, { inputs, changes: await transition(tx, inputs, parts.folding) }, now);
   });
 }
@@ -56,10 +59,11 @@ function isSetAside({ outcome, reason }: DeliveryRow): boolean {
 /** As the unsigned header says, or else: a proxy may have inflated a body and left the header, or lost the header alone. */
 const encodings = [undefined, "gzip", "deflate", "br"];
 
-function readAgain({ id, body, headers }: DeliveryRow, bodyBytesMax: number): EventFacts {
-  if (body === null)
+function readAgain({ id }: DeliveryRow, payload: PayloadRow | undefined, bodyBytesMax: number): EventFacts {
+  if (payload === undefined)
     throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: its body was pruned`);
-  const first = readAs(headers?.["content-encoding"], body, bodyBytesMax);
+  const { body, headers } = payload;
+  const first = readAs(headers["content-encoding"], body, bodyBytesMax);
   if (first.ok) return first.value.facts;
   const readable = encodings.map((each) => readAs(each, body, bodyBytesMax)).find((each) => each.ok);
   if (readable !== undefined) return readable.value.facts;

@@ -9,6 +9,7 @@ import { fromFactColumns } from "../store/fact-columns.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
+import { digestIn } from "./content-key.ts";
 
 export async function transition(
   tx: StoreTransaction,
@@ -94,12 +95,12 @@ async function loadInputs(
   tx: StoreTransaction,
   contractIds: readonly string[],
 ): Promise<Map<string, FoldInput[]>> {
-  const deliveries = await tx.lookup("deliveries", "contractId", contractIds, ["body", "headers"]);
+  const deliveries = await tx.lookup("deliveries", "contractId", contractIds);
   const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
   const events = deliveries.flatMap((row): FoldInput[] => {
     const facts = row.outcome === "applied" ? fromFactColumns(row) : null;
-    const { digest, webhookId } = row;
-    return facts === null ? [] : [{ kind: "event", digest, webhookId, facts }];
+    const { contentKey, webhookId } = row;
+    return facts === null ? [] : [{ kind: "event", digest: digestIn(contentKey), webhookId, facts }];
   });
   return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
 }

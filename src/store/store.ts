@@ -43,6 +43,13 @@ export interface StoreReader {
     field: FieldOf<Name>,
     where?: readonly Condition<Tables[Name]>[],
   ): Promise<Map<string | null, number>>;
+  /** The rows whose `field` is one of `values`, in no order. */
+  lookup<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    values: readonly string[],
+    without?: readonly FieldOf<Name>[],
+  ): Promise<Tables[Name][]>;
 }
 
 export interface StoreTransaction extends StoreReader {
@@ -51,14 +58,7 @@ export interface StoreTransaction extends StoreReader {
    * there are. Locks are taken in one order, so that two commits never wait for each other.
    */
   lockContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
-  /** The rows whose `field` is one of `values`, in no order. */
-  lookup<Name extends TableName>(
-    table: Name,
-    field: FieldOf<Name>,
-    values: readonly string[],
-    without?: readonly FieldOf<Name>[],
-  ): Promise<Tables[Name][]>;
-  /** The same, and keeps every other writer off these rows until the end; locks are taken in the order of the values. */
+  /** As `lookup`, and keeps every other writer off these rows until the end; locks are taken in the order of the values. */
   lock<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,

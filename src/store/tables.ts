@@ -14,6 +14,7 @@ import type { SnapshotFacts } from "../events/snapshot.ts";
 /** The rows of every table, as the code sees them. */
 export interface Tables {
   deliveries: DeliveryRow;
+  payloads: PayloadRow;
   snapshots: SnapshotRow;
   contracts: ContractRow;
   milestones: MilestoneRecord;
@@ -27,8 +28,8 @@ export interface Tables {
 
 export type TableName = keyof Tables;
 
-/** The large fields of a delivery: what telling two apart, and a list of them, does not need. */
-export const heavyFields = ["body", "headers", "facts"] as const;
+/** The large field of a delivery: what telling two apart, and a list of them, does not need. */
+export const heavyFields = ["facts"] as const;
 
 export const storedOutcomes = ["applied", "duplicate", "quarantined"] as const;
 
@@ -43,9 +44,7 @@ export interface DeliveryRow extends FactColumns {
   readonly id: string;
   /** As received: header, else payload id, else digest (semantics §4). */
   readonly webhookId: string;
-  /** SHA-256 of the body, hex. */
-  readonly digest: string;
-  /** The first minute written in the body, then the digest, hex: one for each content, in the order of time. */
+  /** The first minute written in the body, then the body's SHA-256, hex: one for each content, in the order of time. */
   readonly contentKey: string;
   readonly outcome: (typeof storedOutcomes)[number];
   readonly reason: string | null;
@@ -56,9 +55,16 @@ export interface DeliveryRow extends FactColumns {
   readonly secretId: string;
   /** The id of the delivery whose ids this one came with, where the two contradict each other. */
   readonly contradicts: string | null;
-  /** Without the signature; `null` once pruned. */
-  readonly headers: Readonly<Record<string, string>> | null;
-  readonly body: Uint8Array | null;
+}
+
+/** The raw bytes of a delivery, in a row of their own: they can go, and everything that must hold for ever stays. */
+export interface PayloadRow {
+  readonly contentKey: string;
+  /** The delivery's: old rows go by it. */
+  readonly receivedAt: string;
+  /** Without the signature. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
 }
 
 export interface SnapshotRow {
@@ -120,7 +126,6 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       id: "text",
       webhookId: "text",
       payloadId: "text",
-      digest: "hex",
       contentKey: "hex",
       event: "text",
       contractId: "text",
@@ -134,11 +139,14 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       secretId: "text",
       contradicts: "text",
       facts: "json",
-      headers: "json",
-      body: "bytes",
     },
     key: ["id"],
     unique: ["contentKey", "payloadId"],
+  },
+  payloads: {
+    columns: { contentKey: "hex", receivedAt: "text", headers: "json", body: "bytes" },
+    key: ["contentKey", "receivedAt"],
+    unique: [],
   },
   snapshots: {
     columns: { seq: "serial", contractId: "text", digest: "hex", receivedAt: "text", facts: "json" },

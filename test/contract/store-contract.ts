@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EventFacts } from "../../src/events/event.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { Condition, NewRow, Query, Store } from "../../src/store/store.ts";
-import type { ContractRow, DeliveryRow, TableName, Tables } from "../../src/store/tables.ts";
+import type { ContractRow, DeliveryRow, PayloadRow, TableName, Tables } from "../../src/store/tables.ts";
 import { tables } from "../../src/store/tables.ts";
 import { factsOf, sha256 } from "../support/delivery.ts";
 import { settle, testClock } from "../support/mirror.ts";
@@ -26,7 +26,6 @@ function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deli
     id,
     webhookId: id,
     payloadId: null,
-    digest: sha256(id),
     contentKey: sha256(id),
     event: "contract.created",
     contractId: "CNT-1",
@@ -40,8 +39,16 @@ function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deli
     secretId: "default",
     contradicts: null,
     facts: null,
-    headers: null,
-    body: null,
+    ...shape,
+  };
+}
+
+function payloadRow(shape: Partial<PayloadRow> = {}): PayloadRow {
+  return {
+    contentKey: sha256("payload"),
+    receivedAt: "2026-04-14T14:30:00.000Z",
+    headers: {},
+    body: Buffer.from("x"),
     ...shape,
   };
 }
@@ -177,10 +184,10 @@ export function describeStore(contract: StoreContract): void {
       });
 
       it("gives fields that are not asked for as null", async () => {
-        await insert("deliveries", [deliveryRow("wh-1", { body: Buffer.from("x"), headers: { a: "b" } })]);
-        const without = ["body", "headers"] as const;
+        await insert("deliveries", [deliveryRow("wh-1", { facts: {}, event: "x" })]);
+        const without = ["facts", "event"] as const;
         const [found] = await store.read((reader) => reader.find("deliveries", { without }));
-        expect(found).toMatchObject({ id: "wh-1", body: null, headers: null, secretId: "default" });
+        expect(found).toMatchObject({ id: "wh-1", facts: null, event: null, secretId: "default" });
       });
 
       it("compares text by its bytes, not by a locale, its case or UTF-16", async () => {
@@ -237,13 +244,11 @@ export function describeStore(contract: StoreContract): void {
       });
 
       it("gives fields that are not asked for as null", async () => {
-        await insert("deliveries", [
-          deliveryRow("wh-1", { body: Buffer.from("x"), facts: factsOf("contract.created") }),
-        ]);
-        const [row] = await store.transaction((tx) =>
-          tx.lookup("deliveries", "id", ["wh-1"], ["body", "facts"]),
+        await insert("payloads", [payloadRow({ headers: { a: "b" } })]);
+        const [row] = await store.read((reader) =>
+          reader.lookup("payloads", "contentKey", [sha256("payload")], ["body"]),
         );
-        expect(row).toMatchObject({ id: "wh-1", body: null, facts: null });
+        expect(row).toMatchObject({ contentKey: sha256("payload"), headers: { a: "b" }, body: null });
       });
 
       it("sees the transaction's own writes", async () => {
@@ -351,6 +356,15 @@ export function describeStore(contract: StoreContract): void {
         expect(rows[0]?.seq).toBe(before?.seq);
       });
 
+      it("of payloads tells rows apart by both fields of the key", async () => {
+        const later = payloadRow({ receivedAt: "2026-05-14T14:30:00.000Z" });
+        await insert("payloads", [payloadRow(), later]);
+        const changed = payloadRow({ body: Buffer.from("changed") });
+        await store.transaction((tx) => tx.upsert("payloads", [changed]));
+        const rows = await store.read((reader) => reader.find("payloads", { orderBy: ["receivedAt"] }));
+        expect(rows.map(({ body }) => Buffer.from(body).toString())).toEqual(["changed", "x"]);
+      });
+
       it("takes one key twice in one call: the last wins", async () => {
         await store.transaction((tx) =>
           tx.upsert("contracts", [contractRow("A", { title: "1" }), contractRow("A", { title: "2" })]),
@@ -399,17 +413,17 @@ export function describeStore(contract: StoreContract): void {
       ]);
       await store.transaction(async (tx) => {
         await tx.updateEach("deliveries", "id", [
-          { id: "wh-1", attempts: 5, reason: "not-json", headers: { a: "b" } },
-          { id: "wh-2", attempts: 6, reason: null, headers: {} },
-          { id: "wh-9", attempts: 7, reason: null, headers: {} },
+          { id: "wh-1", attempts: 5, reason: "not-json", facts: { reference: "b" } },
+          { id: "wh-2", attempts: 6, reason: null, facts: {} },
+          { id: "wh-9", attempts: 7, reason: null, facts: {} },
         ]);
         await tx.updateEach("deliveries", "id", []);
       });
       const rows = await store.read((reader) => reader.find("deliveries", { orderBy: ["id"] }));
       expect(rows).toMatchObject([
-        { id: "wh-1", attempts: 5, reason: "not-json", headers: { a: "b" }, secretId: "s" },
-        { id: "wh-2", attempts: 6, reason: null, headers: {} },
-        { id: "wh-3", attempts: 1, reason: null, headers: null },
+        { id: "wh-1", attempts: 5, reason: "not-json", facts: { reference: "b" }, secretId: "s" },
+        { id: "wh-2", attempts: 6, reason: null, facts: {} },
+        { id: "wh-3", attempts: 1, reason: null, facts: null },
       ]);
     });
 
@@ -600,16 +614,16 @@ export function describeStore(contract: StoreContract): void {
         ["no byte", Buffer.alloc(0)],
         ["a megabyte", Buffer.alloc(1_048_576, 0xfe)],
       ])("bytes: %s", async (_, body) => {
-        await insert("deliveries", [deliveryRow("wh-1", { body })]);
-        const [row] = await all("deliveries");
+        await insert("payloads", [payloadRow({ body })]);
+        const [row] = await all("payloads");
         expect(row?.body).toBeInstanceOf(Uint8Array);
         expect(Buffer.compare(row?.body ?? Buffer.from("absent"), body)).toBe(0);
       });
 
       it("bytes of a view on a larger buffer", async () => {
         const whole = Buffer.from("before and after");
-        await insert("deliveries", [deliveryRow("wh-1", { body: whole.subarray(7, 10) })]);
-        expect(Buffer.from((await all("deliveries"))[0]?.body ?? "").toString()).toBe("and");
+        await insert("payloads", [payloadRow({ body: whole.subarray(7, 10) })]);
+        expect(Buffer.from((await all("payloads"))[0]?.body ?? "").toString()).toBe("and");
       });
 
       it.each([

@@ -117,9 +117,12 @@ describe("copying", () => {
     expect((await goOn()).filter(({ equal }) => !equal)).toEqual([]);
     expect([...copied.keys()]).toEqual(["deliveries", "transitions"]);
     expect(await mirroredRows(target.store)).toEqual(await mirroredRows(source.store));
-    expect(
-      await run(`select count(*)::int as rows from "${schema}".deliveries where body is not null`),
-    ).toEqual([{ rows: 0 }]);
+    await source.store.transaction((tx) =>
+      tx.remove("payloads", [{ field: "receivedAt", op: ">=", value: "" }]),
+    );
+    copied.clear();
+    expect((await goOn()).filter(({ equal }) => !equal)).toEqual([]);
+    expect(await run(`select count(*)::int as rows from "${schema}".payloads`)).toEqual([{ rows: 0 }]);
     await target.store.close();
     await source.store.close();
   });
@@ -277,7 +280,7 @@ describe("escrow-mirror migrate", () => {
     expect(await run(`select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
     await run(output);
     expect(await run(`select count(*)::int as tables from pg_tables where schemaname = '${schema}'`)).toEqual(
-      [{ tables: 11 }],
+      [{ tables: 12 }],
     );
   });
 

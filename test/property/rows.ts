@@ -4,6 +4,7 @@ import { familyOf, type FoldInput } from "../../src/domain/input.ts";
 import { compareText } from "../../src/domain/order.ts";
 import type { ContractState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
+import { digestIn } from "../../src/receiver/content-key.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { TableName, Tables } from "../../src/store/tables.ts";
 import type { ScheduledArrival } from "../../src/testing/schedule.ts";
@@ -39,7 +40,7 @@ const arrivalFacts: ReadonlySet<string> = new Set([
 export function mirroredRows(store: Store): Promise<Rows> {
   return store.read(async (reader) => {
     const deliveries = await reader.find("deliveries");
-    const digests = new Map(deliveries.map(({ webhookId, digest }) => [webhookId, digest]));
+    const digests = new Map(deliveries.map(({ webhookId, contentKey }) => [webhookId, digestIn(contentKey)]));
     const found: Record<string, Row[]> = {};
     for (const table of foldTables) found[table] = comparable(await readTable(reader, table), digests);
     return { ...found, deliveries: comparable(deliveries.map(identity), digests) };
@@ -82,13 +83,14 @@ export function toFoldInput(arrival: ScheduledArrival): FoldInput {
 /** How often each delivery is said to have come. */
 export async function attemptsByDigest(store: Store): Promise<Map<string, number>> {
   const rows = await store.read((reader) => reader.find("deliveries"));
-  return new Map(rows.map(({ digest, attempts }) => [digest, attempts]));
+  return new Map(rows.map(({ contentKey, attempts }) => [digestIn(contentKey), attempts]));
 }
 
 /** Empties a store between two cases. */
 export function clearStore(store: Store): Promise<void> {
   return store.transaction(async (tx) => {
-    for (const table of [...foldTables, "deliveries", "snapshots"] as const) await tx.remove(table, []);
+    for (const table of [...foldTables, "deliveries", "payloads", "snapshots"] as const)
+      await tx.remove(table, []);
   });
 }
 
@@ -112,8 +114,8 @@ async function readTable(reader: StoreReader, table: TableName): Promise<Row[]> 
 }
 
 /** Of a delivery: what it says and what became of it. Its webhook id is whichever came first. */
-function identity({ digest, payloadId, outcome, reason, contradicts, facts }: Tables["deliveries"]): Row {
-  return { digest, payloadId, outcome, reason, contradicts, facts };
+function identity({ contentKey, payloadId, outcome, reason, contradicts, facts }: Tables["deliveries"]): Row {
+  return { contentKey, payloadId, outcome, reason, contradicts, facts };
 }
 
 function comparable(rows: readonly object[], digests: ReadonlyMap<string, string> = new Map()): Row[] {

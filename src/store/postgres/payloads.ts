@@ -1,12 +1,9 @@
 /**
- * The large part of deliveries, raw bodies and headers, in a table of its own that is partitioned by the time of
- * arrival: pruning drops whole partitions instead of deleting rows. What must be unique for ever, the ids and content
- * keys that replays are known by, stays in `deliveries`, which is not partitioned: a unique index of a partitioned table must
- * hold the partition's key, and equal ids may come in different months.
+ * Payloads divided by the time of arrival: pruning drops whole partitions instead of deleting rows. What must be unique
+ * for ever, the ids and content keys that replays are known by, is in `deliveries`, which is not partitioned: a unique index
+ * of a partitioned table must hold the partition's key, and equal ids may come in different months.
  */
 import { EscrowMirrorError, isEscrowMirrorError } from "../../shared/errors.ts";
-import { columnsOf } from "../sql/codec.ts";
-import { wholeView } from "../sql/database.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { Session } from "../sql/session.ts";
 
@@ -15,18 +12,13 @@ export const periods = ["day", "month"] as const;
 
 export type Period = (typeof periods)[number];
 
-/** What is known of the database once it is open. */
-export interface PayloadLayout {
-  partitioned: boolean;
-}
-
 /** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */
 const periodsAhead = 3;
 
 /**
- * Lays the tables out where that is asked for, and makes the partitions of the periods to come.
+ * Divides the payloads where that is asked for, and makes the partitions of the periods to come.
  *
- * @returns whether they are laid out so
+ * @returns whether they are divided
  */
 export async function layOutPayloads(
   session: Session,
@@ -46,42 +38,35 @@ export async function layOutPayloads(
       `the payloads are not partitioned yet: run escrow-mirror migrate --partition ${period}, or set migrate: "auto"`,
     );
   if (!mayCreate) return true;
-  if (found === undefined)
-    for (const sql of payloadTables(place, period as Period)) await session.run(sql, []);
+  if (found === undefined) await partition(session, place, period as Period);
   await makePartitions(session, place, found ?? (period as Period), now);
   return true;
 }
 
-/** The tables, for `migrate --sql` too. A view gives whole deliveries, wherever their payload is. */
-export function payloadTables(place: TablePlace, period: Period): string[] {
+async function partition(session: Session, place: TablePlace, period: Period): Promise<void> {
+  await limitLockWait(session);
+  for (const sql of partitioning(place, period)) await session.run(sql, []);
+}
+
+/** Puts the table of the migration, with all that is in it, below one that is divided; for `migrate --sql` too. */
+export function partitioning(place: TablePlace, period: Period): string[] {
   const at = sqlNamesIn(place);
-  const columns = columnsOf("deliveries").map(({ name }) =>
-    name === "headers" || name === "body"
-      ? `coalesce(d.${name}, (
-    select p.${name} from ${at("payloads")} as p
-    where p.received_at = d.received_at and p.content_key = d.content_key
-  )) as ${name}`
-      : `d.${name}`,
-  );
   return [
+    `alter table ${at("payloads")} rename to ${place.prefix}payloads_other`,
     `create table ${at("payloads")} (
-  received_at text collate "C" not null,
-  content_key bytea not null,
-  headers text collate "C",
-  body bytea,
-  primary key (received_at, content_key)
+  like ${at("payloads_other")},
+  primary key (content_key, received_at)
 ) partition by range (received_at)`,
     `comment on table ${at("payloads")} is '${period}'`,
-    `create table ${at("payloads_other")} partition of ${at("payloads")} default`,
-    `create view ${at(wholeView)} as select
-  ${columns.join(",\n  ")}
-from ${at("deliveries")} as d`,
+    `alter table ${at("payloads")} attach partition ${at("payloads_other")} default`,
   ];
 }
 
-async function periodOf(session: Session, place: TablePlace): Promise<Period | undefined> {
+/** How the payloads are divided; `undefined` where they are not. */
+export async function periodOf(session: Session, place: TablePlace): Promise<Period | undefined> {
   const [row] = await session.all(
-    "select obj_description(to_regclass($1), 'pg_class') where to_regclass($1) is not null",
+    `select obj_description(oid, 'pg_class') from pg_catalog.pg_class
+     where oid = to_regclass($1) and relkind = 'p'`,
     [sqlNamesIn(place)("payloads")],
   );
   if (row === undefined) return undefined;
@@ -92,8 +77,22 @@ async function makePartitions(session: Session, place: TablePlace, period: Perio
   const made = new Set((await partitionsOf(session, place)).map(({ from }) => from));
   for (let ahead = 0; ahead < periodsAhead; ahead++) {
     const from = startOf(period, now, ahead);
-    if (!made.has(from)) await makePartitionUnlessBusy(session, place, from, startOf(period, now, ahead + 1));
+    const to = startOf(period, now, ahead + 1);
+    if (made.has(from) || (await isCrowded(session, place, from, to))) continue;
+    await makePartitionUnlessBusy(session, place, from, to);
   }
+}
+
+/** How many rows move into their partition at most while everybody waits; more stay, and go row by row. */
+const movedRowsMax = 10_000;
+
+async function isCrowded(session: Session, place: TablePlace, from: string, to: string): Promise<boolean> {
+  const [one] = await session.all(
+    `select 1 from ${sqlNamesIn(place)("payloads_other")}
+     where received_at >= '${from}' and received_at < '${to}' offset ${movedRowsMax} limit 1`,
+    [],
+  );
+  return one !== undefined;
 }
 
 /**
@@ -167,16 +166,13 @@ function startOf(period: Period, now: Date, ahead: number): string {
   return new Date(start).toISOString().slice(0, isDay ? 10 : 7);
 }
 
-/** A table that is, or was, a partition. */
-export interface PayloadTable {
-  /** Without the schema, as it was named when it was a partition. */
+/** One period's payloads. */
+export interface Partition {
+  /** Without the schema. */
   readonly name: string;
-  /** As it stands in SQL now: quoted, with the schema. */
+  /** As it stands in SQL: quoted, with the schema. */
   readonly sql: string;
-}
-
-interface Partition extends PayloadTable {
-  readonly oid: number;
+  /** The first time in it, and the first behind it. */
   readonly from: string;
   readonly to: string;
   /** In the schema of the other tables. What somebody attached from elsewhere is theirs to drop. */
@@ -188,7 +184,6 @@ export async function partitionsOf(session: Session, place: TablePlace): Promise
     `select
        c.relname::text,
        quote_ident(n.nspname) || '.' || quote_ident(c.relname),
-       c.oid::bigint,
        (n.nspname = $2)::int,
        pg_get_expr(c.relpartbound, c.oid)::text
      from pg_catalog.pg_inherits as i
@@ -198,11 +193,9 @@ export async function partitionsOf(session: Session, place: TablePlace): Promise
      order by 1`,
     [sqlNamesIn(place)("payloads"), place.schema],
   );
-  return rows.flatMap(([name, sql, oid, isOurs, bounds]) => {
+  return rows.flatMap(([name, sql, isOurs, bounds]) => {
     const [, from, to] = /FROM \('([^']*)'\) TO \('([^']*)'\)/.exec(String(bounds)) ?? [];
     if (from === undefined || to === undefined) return [];
-    return [
-      { name: String(name), sql: String(sql), oid: Number(oid), isOurs: Number(isOurs) === 1, from, to },
-    ];
+    return [{ name: String(name), sql: String(sql), isOurs: Number(isOurs) === 1, from, to }];
   });
 }

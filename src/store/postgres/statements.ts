@@ -1,9 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import { columnOf } from "../sql/codec.ts";
 import { namesIn, type TablePlace } from "../sql/dialect.ts";
-import { insertApart, upsertApart } from "./apart.ts";
 import { array, identityOf, refs, unnest, written } from "./columns.ts";
-import type { PayloadLayout } from "./payloads.ts";
 import {
   keepOnce,
   keyNames,
@@ -19,7 +17,7 @@ import { tables, type ColumnType, type TableName } from "../tables.ts";
 export type ArrayStatements = ReturnType<typeof createArrayStatements>;
 
 /** The statements that take a whole batch: one array for each column, `unnest` makes rows of them again. */
-export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TablePlace, layout: PayloadLayout) {
+export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TablePlace) {
   const kept = keepOnce();
   const named = namesIn(place);
 
@@ -34,14 +32,10 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     removeBlank,
 
     insert: (table: TableName): RowStatement =>
-      kept(`insert ${table}`, () =>
-        rowStatement(table, isApart(table) ? raw(insertApart(place)) : insertWhole(table)),
-      ),
+      kept(`insert ${table}`, () => rowStatement(table, insertingNew(table))),
 
     upsert: (table: TableName): RowStatement =>
-      kept(`upsert ${table}`, () =>
-        rowStatement(table, isApart(table) ? raw(upsertApart(place)) : upsertWhole(table)),
-      ),
+      kept(`upsert ${table}`, () => rowStatement(table, upserting(table))),
 
     lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
       kept(`lookup ${table} ${field} ${without.join()}`, () =>
@@ -57,13 +51,13 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       kept(`update ${table} ${field} ${set.join()}`, () => rowStatement(table, updating(table, field, set))),
   };
 
-  function insertWhole(table: TableName): Compilable {
+  function insertingNew(table: TableName): Compilable {
     return inserting(table)
       .onConflict((conflict) => conflict.doNothing())
       .returning(identityOf(table).map(({ name }) => name));
   }
 
-  function upsertWhole(table: TableName): Compilable {
+  function upserting(table: TableName): Compilable {
     return inserting(table)
       .onConflict((conflict) =>
         conflict
@@ -75,22 +69,14 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
       .$if(tables[table].shared !== undefined, (query) => query.returning(lockShared(table)));
   }
 
-  /** Whether a table's large columns are kept apart from it. */
-  function isApart(table: TableName): boolean {
-    return table === "deliveries" && layout.partitioned;
-  }
-
   function updating(table: TableName, field: string, set: readonly string[]): Compilable {
     const columns = [field, ...set].map((each) => columnOf(table, each));
     const pairs = columns.slice(1).map(({ name, type }) => sql`${sql.ref(name)} = ${cast(name, type)}`);
     const key = columnOf(table, field).name;
-    return raw(sql`
+    const query = sql`
       update ${sql.table(named(table))} as kept set ${sql.join(pairs)}
       from ${unnest(columns)} as given(${refs(columns.map(({ name }) => name))})
-      where ${sql.ref(`kept.${key}`)} = ${sql.ref(`given.${key}`)}`);
-  }
-
-  function raw(query: RawBuilder<unknown>): Compilable {
+      where ${sql.ref(`kept.${key}`)} = ${sql.ref(`given.${key}`)}`;
     return { compile: () => query.compile(kysely) };
   }
 

@@ -8,7 +8,7 @@ import {
 } from "kysely";
 import { systemClock, type Clock } from "../../shared/clock.ts";
 import { EscrowMirrorError } from "../../shared/errors.ts";
-import { prefixPlugin, wholeDeliveries, type MirrorDatabase } from "../sql/database.ts";
+import { prefixPlugin, type MirrorDatabase } from "../sql/database.ts";
 import { postgresDialect, sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import { createKyselyStore } from "../sql/kysely-store.ts";
 import { createLazyStore } from "../lazy-store.ts";
@@ -24,7 +24,7 @@ import {
 } from "./options.ts";
 import { probe } from "./probe.ts";
 import { prunePayloads, type PrunedPayloads } from "./prune.ts";
-import { layOutPayloads, type PayloadLayout, type Period } from "./payloads.ts";
+import { layOutPayloads, type Period } from "./payloads.ts";
 import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./pool.ts";
 import { createArrayStatements } from "./statements.ts";
 import type { Session } from "../sql/session.ts";
@@ -35,7 +35,7 @@ import type { Store } from "../store.ts";
 export interface PostgresStore extends Store {
   /**
    * Takes raw bodies and headers away that came before `before`: partitions that hold nothing newer are dropped, what is in
-   * none is emptied row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
+   * none is deleted row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
    * Deliveries that are quarantined keep theirs.
    */
   prunePayloads(before: Date): Promise<PrunedPayloads>;
@@ -76,10 +76,8 @@ interface StoreParts {
 
 function buildStore(parts: StoreParts): PostgresStore {
   const { place, description, deadlineMs, partition, connections, db } = parts;
-  const layout: PayloadLayout = { partitioned: false };
-  const whole = wholeDeliveries(place, () => layout.partitioned);
-  const kysely = new Kysely<AnyDatabase>({ dialect: compiling, plugins: [whole] });
-  const arrayStatements = createArrayStatements(kysely, place, layout);
+  const kysely = new Kysely<AnyDatabase>({ dialect: compiling });
+  const arrayStatements = createArrayStatements(kysely, place);
   const engine = createPostgresEngine({
     description,
     connections,
@@ -91,7 +89,7 @@ function buildStore(parts: StoreParts): PostgresStore {
     dialect: postgresDialect,
     place,
     statements: createStatements(kysely, place),
-    db: db.withPlugin(prefixPlugin(place)).withPlugin(whole),
+    db: db.withPlugin(prefixPlugin(place)),
     batches: (session) => createArrayBatches(session, arrayStatements),
   });
   let clock: Clock = systemClock;
@@ -106,10 +104,10 @@ function buildStore(parts: StoreParts): PostgresStore {
       clock = options.clock;
       await engine.read((session) => probe(session, description));
       await store.open(options);
-      layout.partitioned = await layOut(options.migrate === "auto", new Date(options.clock.now()));
+      await layOut(options.migrate === "auto", new Date(options.clock.now()));
     },
     prunePayloads: (before) =>
-      prunePayloads({ engine, place, layout, before: before.toISOString(), now: new Date(clock.now()) }),
+      prunePayloads({ engine, place, before: before.toISOString(), now: new Date(clock.now()) }),
   };
 }
 

@@ -1,10 +1,4 @@
-import {
-  OperationNodeTransformer,
-  SchemableIdentifierNode,
-  type Generated,
-  type KyselyPlugin,
-  type SelectQueryNode,
-} from "kysely";
+import { OperationNodeTransformer, SchemableIdentifierNode, type Generated, type KyselyPlugin } from "kysely";
 import type { TablePlace } from "./dialect.ts";
 import { tables, type TableName, type Tables } from "../tables.ts";
 
@@ -35,21 +29,9 @@ type SqlType<Field, Value> = Field extends "seq"
 
 /** Puts the store's schema and prefix before the names of our tables, wherever a query mentions one, and touches no other. */
 export function prefixPlugin(place: TablePlace): KyselyPlugin {
-  return renaming(new PrefixTransformer(place));
-}
-
-/** Reads deliveries from the view while `isApart`; what is written goes to the table. Names are whole ones, prefix and all. */
-export function wholeDeliveries(place: TablePlace, isApart: () => boolean): KyselyPlugin {
-  return renaming(new WholeDeliveries(place), isApart);
-}
-
-/** The view that gives whole deliveries where Postgres keeps their payloads apart (`postgres/payloads.ts`). */
-export const wholeView = "deliveries_whole";
-
-/** A plugin that changes what queries name, and no result. */
-function renaming(transformer: OperationNodeTransformer, isOn = (): boolean => true): KyselyPlugin {
+  const transformer = new PrefixTransformer(place);
   return {
-    transformQuery: ({ node, queryId }) => (isOn() ? transformer.transformNode(node, queryId) : node),
+    transformQuery: ({ node, queryId }) => transformer.transformNode(node, queryId),
     transformResult: async ({ result }) => result,
   };
 }
@@ -70,35 +52,6 @@ class PrefixTransformer extends OperationNodeTransformer {
     if (node.schema !== undefined || !(name in tables))
       return super.transformSchemableIdentifier(node, ...rest);
     return toNode(this.#place, name);
-  }
-}
-
-class WholeDeliveries extends OperationNodeTransformer {
-  readonly #place: TablePlace;
-  #selects = 0;
-
-  constructor(place: TablePlace) {
-    super();
-    this.#place = place;
-  }
-
-  protected override transformSelectQuery(node: SelectQueryNode, ...rest: never[]): SelectQueryNode {
-    this.#selects++;
-    try {
-      return super.transformSelectQuery(node, ...rest);
-    } finally {
-      this.#selects--;
-    }
-  }
-
-  protected override transformSchemableIdentifier(
-    node: SchemableIdentifierNode,
-    ...rest: never[]
-  ): SchemableIdentifierNode {
-    const { schema, prefix } = this.#place;
-    const isOurs = node.identifier.name === `${prefix}deliveries` && (node.schema?.name ?? null) === schema;
-    if (this.#selects === 0 || !isOurs) return super.transformSchemableIdentifier(node, ...rest);
-    return toNode(this.#place, wholeView);
   }
 }
 

@@ -71,7 +71,7 @@ async function storedHeaders(webhook: Partial<WebhookOptions>, body: string, ope
     headers: { ...Object.fromEntries(added), ...(headers as Record<string, string>) },
   });
   expect(answer.status).toBe(200);
-  const [row] = await store.read((reader) => reader.find("deliveries"));
+  const [row] = await store.read((reader) => reader.find("payloads"));
   return { ...row?.headers };
 }
 

@@ -78,9 +78,7 @@ describe("rebuild", () => {
     const mirror = await openFull(file);
     const before = await everythingOf(mirror);
     const beside = new Database(file);
-    beside.exec(
-      "update escrow_deliveries set body = null, headers = null; delete from escrow_contracts; delete from escrow_milestones",
-    );
+    beside.exec("delete from escrow_payloads; delete from escrow_contracts; delete from escrow_milestones");
     beside.close();
     await mirror.rebuild();
     expect(await everythingOf(mirror)).toEqual(before);

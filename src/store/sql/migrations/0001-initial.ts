@@ -23,7 +23,6 @@ export const initial = {
         `id ${text} not null unique`,
         `webhook_id ${text} not null`,
         `payload_id ${text} unique`,
-        `digest ${bytes} not null`,
         `content_key ${bytes} not null unique`,
         `event ${text}`,
         `contract_id ${text}`,
@@ -37,11 +36,19 @@ export const initial = {
         `secret_id ${text} not null`,
         `contradicts ${text}`,
         `facts ${json}`,
-        `headers ${json}`,
-        `body ${bytes}`,
       ]),
       index("deliveries_by_contract", "deliveries (contract_id)"),
       index("deliveries_by_outcome", "deliveries (outcome)"),
+
+      // Its key has what Postgres may partition it by.
+      table("payloads", [
+        `content_key ${bytes} not null`,
+        `received_at ${text} not null`,
+        `headers ${json} not null`,
+        `body ${bytes} not null`,
+        `primary key (content_key, received_at)`,
+      ]),
+      index("payloads_by_arrival", "payloads (received_at)"),
 
       table("snapshots", [
         `seq ${serial}`,
