@@ -7,40 +7,67 @@ export interface LazyStore<Built extends Store> {
   readonly opened: () => Built;
 }
 
+/** What is built once, however many open it at the same time. */
+interface Building<Built> {
+  readonly built: Promise<Built>;
+  /** Once it is there. */
+  store?: Built;
+  /** How many opened it, or are about to. */
+  openers: number;
+}
+
 /** A store whose driver is loaded and connected when it is opened, so that naming a store costs nothing. */
 export function createLazyStore<Built extends Store>(
   description: string,
   build: () => Promise<Built>,
 ): LazyStore<Built> {
-  let built: Built | undefined;
+  let building: Building<Built> | undefined;
   let closed = false;
+
   const opened = (): Built => {
-    if (built !== undefined) return built;
+    if (building?.store !== undefined) return building.store;
     if (closed) throw new EscrowMirrorError("closed", `${description} is closed, and the mirror with it`);
     throw new EscrowMirrorError("store-unavailable", `${description} is not open: createMirror opens it`);
   };
+
   const close = async (): Promise<void> => {
-    const closing = built;
-    built = undefined;
+    const closing = building;
+    building = undefined;
     closed = true;
-    await closing?.close();
+    // What is still being built is closed once it is there.
+    const built = await closing?.built.catch(() => undefined);
+    await built?.close();
   };
+
   const named = (error: unknown): never => {
     if (!isEscrowMirrorError(error, "store-unavailable")) throw error as Error;
     throw new EscrowMirrorError("store-unavailable", `${description}: ${error.message}`, { cause: error });
   };
+
+  /** A start that is refused leaves no connection behind, unless another one goes on. */
+  const giveUp = async (mine: Building<Built>): Promise<void> => {
+    mine.openers--;
+    if (mine.openers > 0 || building !== mine) return;
+    if (mine.store === undefined) building = undefined;
+    else await close();
+  };
+
   const store: Store = {
     description,
     get db() {
       return opened().db;
     },
     open: async (options) => {
-      const opening = (built ??= await build().catch(named));
+      const mine = (building ??= { built: build().catch(named), openers: 0 });
+      mine.openers++;
       closed = false;
-      // A start that is refused leaves no connection behind.
-      await opening
-        .open(options)
-        .catch((error: unknown) => close().then(() => Promise.reject(error as Error)));
+      try {
+        mine.store = await mine.built;
+        await mine.store.open(options);
+      } catch (error) {
+        await giveUp(mine);
+        throw error;
+      }
     },
     transaction: async (work) => opened().transaction(work),
     read: async (work) => opened().read(work),

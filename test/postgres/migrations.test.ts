@@ -101,4 +101,17 @@ describe("migrations on Postgres", () => {
     const rows = await mirror.db.selectFrom("contracts").select(["contract_id", "status"]).execute();
     expect(rows).toEqual([{ contract_id: "CNT-1", status: "pending" }]);
   });
+
+  it("of two mirrors that start at once on one store go over one pool", async () => {
+    const url = await freshDatabase();
+    const store = postgres({ connectionString: url, connectionsMax: 1 });
+    const mirrors = await Promise.all([openMirror({ store }), openMirror({ store })]);
+    expect(await versionsIn("escrow_mirror", url)).toEqual(everyVersion);
+    const database = new URL(url).pathname.slice(1);
+    const open = `select 1 as one from pg_stat_activity where application_name = 'escrow-mirror' and datname = '${database}'`;
+    expect(await run(open)).toEqual([{ one: 1 }]);
+    const created = delivery("contract.created", { id: 1 });
+    const outcomes = await Promise.all(mirrors.map(async (each) => (await each.receive(created)).outcome));
+    expect(outcomes.sort()).toEqual(["applied", "duplicate"]);
+  });
 });
