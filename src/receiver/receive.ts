@@ -5,6 +5,8 @@
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { within } from "../shared/within.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { inputsOf, isDelivery, type Arrival, type Commit, type SnapshotArrival } from "./arrival.ts";
 import { createCommit, reasonOf } from "./commit.ts";
@@ -28,7 +30,12 @@ export interface ReceiverParts {
   readonly parsing: ParseOptions;
   readonly folding: FoldOptions;
   readonly intake: IntakeLimits;
+  /** How long a request waits for its answer, whatever the store does. Milliseconds, default 23,000. */
+  readonly answerMs?: number;
 }
+
+/** The service gives up after 30 s (supplement), and hears of no answer that comes later. */
+const answerMsDefault = 23_000;
 
 export interface Receiver {
   receive(raw: ReceiveRequest): Promise<ReceiveResult>;
@@ -42,7 +49,7 @@ export interface Receiver {
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { store, verify, proof, notify, clock, parsing, folding } = parts;
+  const { store, verify, proof, notify, clock, parsing, folding, answerMs = answerMsDefault } = parts;
   const intake = createIntake<Arrival, Verdict>(
     createCommit({ store, notify, commitIn, announce }),
     parts.intake,
@@ -52,9 +59,23 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   let failuresInARow = 0;
 
   function receive(raw: ReceiveRequest): Promise<ReceiveResult> {
-    const answering = answer(raw).finally(() => inFlight.delete(answering));
+    const answering = within(answerMs, answer(raw), tooLate)
+      .catch(refuseLate)
+      .finally(() => inFlight.delete(answering));
     inFlight.add(answering);
     return answering;
+  }
+
+  function tooLate(): Error {
+    const message = `the store did not take a delivery in within ${answerMs} ms: it is too slow or stuck`;
+    return new EscrowMirrorError("store-unavailable", message);
+  }
+
+  /** It may be stored yet: the next copy is a duplicate then. */
+  function refuseLate(error: unknown): ReceiveResult {
+    failuresInARow++;
+    notify.fault("persist", error);
+    return respond(failed(reasonOf(error)));
   }
 
   async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {

@@ -23,7 +23,8 @@ describe("postgres()", () => {
       { ...named, deadline: 5 },
       /"deadline" is no option here: there are connectionString, .*deadlineMs/,
     ],
-    ["no time to wait", { ...named, deadlineMs: 0 }, /deadlineMs: .* from 1 to 3600000, received 0/],
+    ["no time to wait", { ...named, deadlineMs: 0 }, /deadlineMs: .* from 1 to 20000, received 0/],
+    ["more time than the service waits", { ...named, deadlineMs: 20_001 }, /deadlineMs: .* received 20001/],
     ["a deadline that is text", { ...named, deadlineMs: "5000" }, /deadlineMs: .* received "5000"/],
     ["a deadline that never comes", { ...named, deadlineMs: Infinity }, /deadlineMs: .* received Infinity/],
     ["no connections", { ...named, connectionsMax: 0 }, /connectionsMax: .* from 1 to 10000, received 0/],
@@ -73,7 +74,7 @@ describe("postgres()", () => {
 
   it("has the defaults that are written beside its options", () => {
     const { schema, prefix, deadlineMs, partition } = parsePostgresOptions(named);
-    expect([schema, prefix, deadlineMs, partition]).toEqual(["escrow_mirror", "", 8000, undefined]);
+    expect([schema, prefix, deadlineMs, partition]).toEqual(["escrow_mirror", "", 15_000, undefined]);
   });
 
   it("keeps the app's own pool and Kysely, and clones neither", () => {

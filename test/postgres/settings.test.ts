@@ -83,7 +83,7 @@ it("a client is listened to from the moment at which the pool gives it", async (
       client.emit("error", new Error("terminating connection due to administrator command"));
     },
   };
-  const connection = await connectionsOfPool(pool as unknown as PgPool, 1000, false).connect(1000);
+  const connection = await connectionsOfPool(pool as unknown as PgPool, 1000, false).connect(() => 1000);
   expect(client.listenerCount("error")).toBe(1);
   connection.release(false);
   expect(client.listenerCount("error")).toBe(0);

@@ -30,7 +30,10 @@ export interface Receiving {
   rebuild(): Promise<void>;
 }
 
-export async function openReceiving(store: Store): Promise<Receiving> {
+export async function openReceiving(
+  store: Store,
+  { answerMs, batchMax = 256 }: { readonly answerMs?: number; readonly batchMax?: number } = {},
+): Promise<Receiving> {
   const clock = tickingClock();
   const verifier = createVerifier({ scheme: "default" });
   const secrets = await openSecrets(secret, verifier.scheme, clock, () => {});
@@ -43,7 +46,8 @@ export async function openReceiving(store: Store): Promise<Receiving> {
     notify: createNotify(silentLogger),
     clock,
     folding,
-    intake: { itemsMax: 10_000, bytesMax: 67_108_864, batchMax: 256 },
+    intake: { itemsMax: 10_000, bytesMax: 67_108_864, batchMax },
+    ...(answerMs === undefined ? {} : { answerMs }),
     parsing: {
       bodyBytesMax: 1_048_576,
       idHeader: verifier.scheme.idHeader.toLowerCase(),

@@ -74,6 +74,13 @@ export function openPool(connectionString = postgresUrl, options: PoolConfig = {
   return pool;
 }
 
+/** A Kysely as an app would have one, which hears of connections that break. */
+export function kyselyOn(connectionString: string, options: PoolConfig = {}): Kysely<object> {
+  const pool = openPool(connectionString, options);
+  pool.on("error", () => undefined).on("connect", (client) => client.on("error", () => undefined));
+  return new Kysely<object>({ dialect: new PostgresDialect({ pool }) });
+}
+
 /** Runs one statement on a connection of its own, and gives its rows. */
 export async function run(sql: string, connectionString = postgresUrl): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString });

@@ -1,24 +1,24 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
-import { isLate, isLost, isUndone, isUniqueRace, toUnavailable, toStoreFault } from "./faults.ts";
+import { timeLeftOf, within, type TimeLeft } from "../../shared/within.ts";
+import { faultOf, lateAnswer, toUnavailable, toStoreFault } from "./faults.ts";
 import type { Connection, Connections } from "./pool.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 
 export interface PostgresEngineParts {
   readonly description: string;
   readonly connections: Connections;
-  /** How long one statement may take. */
+  /** How long a transaction or a read may take, with every wait and every try in it. */
   readonly deadlineMs: number;
   /** Names the lock that migrations take: one for each place of tables. */
   readonly migrationLock: string;
 }
 
-/** How often a transaction is run before its sender is asked to come again. */
+/** How often a transaction is run before its sender is asked to try again. */
 const triesMax = 5;
-const migrationMs = 600_000;
-/** How long a statement may be late before its connection is given up: the server cancels it at the deadline itself. */
-const graceMs = 2000;
+/** A migration may build an index of everything. */
+const migrationMs = 3_600_000;
 
 /**
  * Transactions and reads on Postgres. A process writes through one connection at a time; any number of processes do at
@@ -30,27 +30,43 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
   const reads = new Set<Promise<unknown>>();
   let closed = false;
 
-  const run = <T>(kind: Kind, patienceMs: number, work: (session: ArraySession) => Promise<T>): Promise<T> =>
-    runAgain(description, async (progress) => {
+  const run = <T>(asked: Asked, work: (session: ArraySession) => Promise<T>): Promise<T> =>
+    runAgain(description, asked, async (progress) => {
       if (closed) throw new EscrowMirrorError("closed", `${description} is closed, and the mirror with it`);
-      return runOnce(connections, { kind, patienceMs, progress }, work);
+      return runOnce(connections, { ...asked, progress }, work);
     });
+
+  /** Those of this process that write go one after the other, and the wait for one's turn counts. */
+  const runAlone = async <T>(ms: number, work: (session: ArraySession) => Promise<T>): Promise<T> => {
+    const timeLeft = timeLeftOf(ms);
+    const release = await within(ms, writeLock.acquire(), tooBusy, (free) => free());
+    try {
+      return await run({ kind: "write", timeLeft }, work);
+    } finally {
+      release();
+    }
+  };
+
+  const tooBusy = (): Error =>
+    new EscrowMirrorError(
+      "store-unavailable",
+      `${description} is busy: the transactions of this process that came before took all the time there was`,
+    );
 
   return {
     description,
 
-    transaction: (work) => writeLock.run(() => run("write", deadlineMs, work)),
+    transaction: (work) => runAlone(deadlineMs, work),
 
     migration: (work) =>
-      writeLock.run(() =>
-        run("write", migrationMs, async (session) => {
-          await session.all("select pg_advisory_xact_lock(hashtextextended($1, 0))", [migrationLock]);
-          return work(session);
-        }),
-      ),
+      runAlone(migrationMs, async (session) => {
+        await session.all("select pg_advisory_xact_lock(hashtextextended($1, 0))", [migrationLock]);
+        return work(session);
+      }),
 
     read: (work) => {
-      const reading = run("read", deadlineMs, work).finally(() => reads.delete(reading));
+      const asked: Asked = { kind: "read", timeLeft: timeLeftOf(deadlineMs) };
+      const reading = run(asked, work).finally(() => reads.delete(reading));
       reads.add(reading);
       return reading;
     },
@@ -80,52 +96,64 @@ interface Progress {
   again: boolean;
 }
 
-interface Attempt {
+interface Asked {
   readonly kind: Kind;
-  readonly patienceMs: number;
+  /** For the whole, not for one of its statements: many short waits make a long one. */
+  readonly timeLeft: TimeLeft;
+}
+
+interface Attempt extends Asked {
   readonly progress: Progress;
 }
 
 /** A bounded number of tries, and between them a wait in which whoever was in the way gets on. */
-async function runAgain<T>(store: string, once: (progress: Progress) => Promise<T>): Promise<T> {
+async function runAgain<T>(
+  store: string,
+  { timeLeft }: Asked,
+  once: (progress: Progress) => Promise<T>,
+): Promise<T> {
   for (let tried = 1; ; tried++) {
     const progress: Progress = { store, failed: undefined, lost: false, committing: false, again: false };
     try {
       return await once(progress);
     } catch (error) {
-      if (tried === triesMax || !progress.again) throw error;
-      await sleep(2 ** tried * 5 * (0.5 + Math.random()));
+      const pauseMs = 2 ** tried * 5 * (0.5 + Math.random());
+      if (tried === triesMax || !progress.again || timeLeft() <= pauseMs) throw error;
+      await sleep(pauseMs);
     }
   }
 }
 
 async function runOnce<T>(
   connections: Connections,
-  { kind, patienceMs, progress }: Attempt,
+  { kind, timeLeft, progress }: Attempt,
   work: (session: ArraySession) => Promise<T>,
 ): Promise<T> {
-  const connection = await guarded(progress, () => connections.connect(patienceMs + graceMs), toUnavailable);
-  const session = createSession(connection, progress);
+  const connection = await guarded(progress, () => connections.connect(timeLeft), toUnavailable);
+  const session = createSession(connection, timeLeft, progress);
   try {
     // Waited for: after a "begin" that failed, every statement would commit by itself.
-    await session.begin(kind, patienceMs);
+    await session.begin(kind, timeLeft());
     const result = await work(session);
     await session.commit();
     connection.release(false);
     return result;
   } catch (error) {
-    await undo(connection, progress);
+    if (!progress.lost) await session.rollback().catch(() => (progress.lost = true));
+    connection.release(progress.lost);
     throw error;
   }
 }
 
 /** Settings that end with the transaction, so that a pooler between us and the server may share the connection. */
-function beginOf(kind: Kind, patienceMs: number): string[] {
+function beginOf(kind: Kind, timeLeftMs: number): string[] {
+  // 0 would be no limit.
+  const limitMs = Math.max(1, timeLeftMs);
   if (kind === "read")
     return [
       "begin isolation level repeatable read read only",
       `select
-         set_config('statement_timeout', '${patienceMs}', true),
+         set_config('statement_timeout', '${limitMs}', true),
          set_config('bytea_output', 'hex', true)`,
     ];
   return [
@@ -133,19 +161,14 @@ function beginOf(kind: Kind, patienceMs: number): string[] {
     `select
        current_setting('transaction_read_only'),
        set_config('synchronous_commit', 'on', true),
-       set_config('statement_timeout', '${patienceMs}', true),
+       set_config('statement_timeout', '${limitMs}', true),
        set_config('bytea_output', 'hex', true),
        set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`,
   ];
 }
 
 /** A process that is stopped in the middle of a transaction holds its locks no longer than this. */
-const idleMs = 60_000;
-
-async function undo(connection: Connection, progress: Progress): Promise<void> {
-  if (!progress.lost) await connection.query("rollback", []).catch(() => (progress.lost = true));
-  connection.release(progress.lost);
-}
+const idleMs = 30_000;
 
 /** Runs a step on the connection; a fault of the store becomes `store-unavailable`. */
 async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = toStoreFault): Promise<T> {
@@ -158,24 +181,27 @@ async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = 
 
 /** The first failure says why: what comes after it in the same transaction fails because of it. */
 function translate(error: unknown, progress: Progress, toFault: typeof toStoreFault): Error {
-  progress.lost ||= isLate(error) || isLost(error);
+  const fault = faultOf(error);
+  progress.lost ||= fault === "late" || fault === "lost";
   if (progress.failed !== undefined) return progress.failed;
-  progress.again = isUndone(error) || isUniqueRace(error) || (isLost(error) && !progress.committing);
+  progress.again = fault === "undone" || fault === "raced" || (fault === "lost" && !progress.committing);
   progress.failed = toFault(progress.store, error) ?? (error as Error);
   return progress.failed;
 }
 
 /** A session whose writes are not waited for before the commit. */
 interface TransactionSession extends ArraySession {
-  begin(kind: Kind, patienceMs: number): Promise<void>;
+  begin(kind: Kind, timeLeftMs: number): Promise<void>;
   commit(): Promise<void>;
+  /** After all that was asked for: what came later would commit by itself. */
+  rollback(): Promise<unknown>;
 }
 
 /**
  * Statements go out in the order of asking: at once where the driver may have several under way, else one after the
  * other.
  */
-function createSession(connection: Connection, progress: Progress): TransactionSession {
+function createSession(connection: Connection, timeLeft: TimeLeft, progress: Progress): TransactionSession {
   let last: Promise<unknown> = Promise.resolve();
 
   const inTurn = <T>(step: () => Promise<T>): Promise<T> => {
@@ -185,10 +211,20 @@ function createSession(connection: Connection, progress: Progress): TransactionS
     return next;
   };
 
+  /** Nothing begins when there is no time left: many short answers would take long. */
+  const ask: Session["all"] = async (sql, values) => {
+    if (timeLeft() === 0) throw lateAnswer("took all the time that there was: try again");
+    return connection.query(sql, values);
+  };
+
   const all: Session["all"] = async (sql, values) => {
-    const rows = await inTurn(() => connection.query(sql, values));
+    const undoes = sql.startsWith("rollback to");
+    const rows = await inTurn(async () => {
+      if (progress.failed !== undefined && (progress.lost || !undoes)) throw progress.failed;
+      return ask(sql, values);
+    });
     // What failed since the savepoint is undone with it.
-    if (sql.startsWith("rollback to")) Object.assign(progress, { failed: undefined, again: false });
+    if (undoes) Object.assign(progress, { failed: undefined, again: false });
     return rows;
   };
 
@@ -200,19 +236,20 @@ function createSession(connection: Connection, progress: Progress): TransactionS
     send: (sql, values) => {
       all(sql, values).catch(() => undefined);
     },
-    begin: (kind, patienceMs) =>
+    begin: (kind, timeLeftMs) =>
       inTurn(async () => {
-        const [row] = await connection.script(beginOf(kind, patienceMs));
+        const [row] = await connection.script(beginOf(kind, timeLeftMs));
         if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
       }),
     commit: async () => {
       if (progress.failed !== undefined) throw progress.failed;
       await inTurn(() => {
         progress.committing = true;
-        return connection.query("commit", []);
+        return ask("commit", []);
       });
       // What was not waited for may have failed: the commit was a rollback then, without saying so.
       if (progress.failed !== undefined) throw progress.failed;
     },
+    rollback: () => inTurn(() => connection.query("rollback", [])),
   };
 }

@@ -1,78 +1,128 @@
-/** What a failed statement or connection means: come again, try at once, or a mistake of ours. */
+/** What a failed statement or connection means: another try, a later delivery, or a mistake in what was written. */
 import { EscrowMirrorError, nameOfError } from "../../shared/errors.ts";
 
+export type Fault =
+  /** No answer came in time. The connection is of no more use, and what was asked for may yet happen. */
+  | "late"
+  /** The connection is of no more use: broken, ended by the operator, or not in the state in which we left it. */
+  | "lost"
+  /** Another transaction was in the way: nothing of this one stands, and it may go through at once. */
+  | "undone"
+  /** Two transactions wrote one key: the second time this one sees the other's row. */
+  | "raced"
+  /** The database can't do it now, whatever is written: full, locked, without a right or a table. */
+  | "store"
+  /** What was written is at fault, so that another delivery may go through. */
+  | "own";
+
+/** Decides each error code of Postgres, and what the driver and Node say without one. */
+export function faultOf(error: unknown): Fault {
+  const code = codeOf(error);
+  if (code === lateCode) return "late";
+  if (!sqlState.test(code)) return isBroken(error, code) ? "lost" : "own";
+  const routine = routineOf(error);
+  // A pooler says these of connections that it ends. The server itself names the routine that finds fault with a statement.
+  if (code === "08P01" || code === "XX000") return routine === "" ? "lost" : "own";
+  // No transaction of the whole server gets a number until it is vacuumed.
+  if (code === "54000" && routine.startsWith("GetNew")) return "store";
+  return meanings.find(([codes]) => codes.test(code))?.[1] ?? "store";
+}
+
+/** The first that fits. What is in none tells of the database, not of a row: rights, tables, space, locks, an operator. */
+const meanings: readonly (readonly [codes: RegExp, fault: Fault])[] = [
+  // What comes after a failure in the same transaction: a rollback mends it.
+  [/^25P02/, "store"],
+  // Of a commit that is not answered for (08007, 40003); of a transaction that is not as we began it (25, 3B): a server
+  // that only reads now, a time-out of the operator's, a pooler that shares the connection.
+  [/^(08|25|3B|40003|57P0)/, "lost"],
+  [/^(40|72)/, "undone"],
+  [/^23505/, "raced"],
+  // A sequence that has come to its end refuses every row.
+  [/^2200H/, "store"],
+  // Data, constraints and limits of a row; what triggers and functions of the operator's raise.
+  [/^(09|10|20|21|22|23|27|2F|38|39|44|54|P0)/, "own"],
+];
+
+/** Whether the connection or the server failed, whatever was asked: an app's own query may be wrong in every other way. */
+export function isOutage(error: unknown): boolean {
+  const code = codeOf(error);
+  const isGone = ["late", "lost"].includes(faultOf(error)) && code !== "25006";
+  return isGone || /^(28|3D|53|58)/.test(code);
+}
+
 /**
- * What the store can't do now (unreachable, failing over, full, read-only, locked, deadlocked) as `store-unavailable`:
- * the sender is asked to come again. `undefined` for an error of the statement's own.
+ * What the store can't do now as `store-unavailable`: the sender is asked to try again. `undefined` for an error of the
+ * statement's own.
  *
  * @param store its description: where the database is
  */
 export function toStoreFault(store: string, error: unknown): EscrowMirrorError | undefined {
-  const isFault = isLate(error) || isLost(error) || isUndone(error) || refusals.test(codeOf(error));
-  return isFault ? toUnavailable(store, error) : undefined;
+  return ["own", "raced"].includes(faultOf(error)) ? undefined : toUnavailable(store, error);
 }
 
 /** The same, whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */
 export function toUnavailable(store: string, error: unknown): EscrowMirrorError {
-  const what = isLate(error) ? error.message : `can't be used now${explain(error)}`;
+  const what = isLate(error) ? error.message : `can't be used now${explain(error, store)}`;
   return new EscrowMirrorError("store-unavailable", `${store} ${what}`, { cause: error });
 }
 
-/** No answer came in time: the connection is of no more use, and what was asked for may yet happen. */
-export function lateAnswer(ms: number): Error {
-  return Object.assign(new Error(`did not answer within ${ms} ms: try again`), { code: lateCode });
+/** No answer, or no connection, in time. */
+export function lateAnswer(what: string): Error {
+  return Object.assign(new Error(what), { code: lateCode });
 }
 
-export function isLate(error: unknown): error is Error {
+function isLate(error: unknown): error is Error {
   return codeOf(error) === lateCode;
 }
 
 const lateCode = "LATE_ANSWER";
 
-/** The connection is of no more use. */
-export function isLost(error: unknown): boolean {
-  return lostCodes.test(codeOf(error)) || (error instanceof Error && lostMessages.test(error.message));
+/** Node's and the driver's own words, while SQLSTATE is not what they speak. */
+function isBroken(error: unknown, code: string): boolean {
+  return brokenCodes.test(code) || (error instanceof Error && brokenMessages.test(error.message));
 }
 
-/** Nothing of the transaction stands, through no fault of its own: another one was in its way. */
-export function isUndone(error: unknown): boolean {
-  return undoneCodes.test(codeOf(error));
-}
-
-/** A transaction that raced with another for one key: the second time it sees the other's row. */
-export function isUniqueRace(error: unknown): boolean {
-  return codeOf(error) === "23505";
-}
-
-// Connections, the operator (a terminated backend, a shutdown, a failover), a standby in the primary's place; and Node's.
-const lostCodes =
-  /^(08...|57P0.|25006|ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_\w+|ENOENT|ERR_SOCKET\w+)$/;
+const brokenCodes = /^(E(?!RR_)[A-Z]\w+|ERR_(SOCKET|STREAM|SSL|TLS)\w*)$/;
 // What pg and Kysely say without a code.
-const lostMessages =
-  /^Connection terminated|not queryable|after calling end on the pool|timeout exceeded when trying to connect|Query read timeout|timeout expired|driver has already been destroyed|already been discarded/;
-// A full disk or too many connections; a lock or a statement that took too long; rights, passwords, a missing database.
-const refusals = /^(53...|55P03|57014|58...|28...|3D000|42501|XX00[12])$/;
-const undoneCodes = /^(40001|40P01|40003)$/;
+const brokenMessages =
+  /^Connection terminated|not queryable|after calling end on the pool|timeout exceeded when trying to connect|Query read timeout|driver has already been destroyed|already been discarded/;
 
 /** Of a network's fault the code says what it is; a server says what to set right, and quotes no row and no password. */
-function explain(error: unknown): string {
+function explain(error: unknown, store: string): string {
   const code = codeOf(error);
   const said = error instanceof Error ? error.message : "";
   if (code === "")
-    return quotable.test(said) || lostMessages.test(said) ? `: ${said}` : ` (${nameOfError(error)})`;
+    return quotable.test(said) || brokenMessages.test(said) ? `: ${said}` : ` (${nameOfError(error)})`;
   const advice = advices.find(([codes]) => codes.test(code))?.[1] ?? (sqlState.test(code) ? said : "");
-  return advice === "" ? ` (${code})` : ` (${code}): ${advice}`;
+  const place = placeOf(error);
+  const where = store.includes(place) ? code : `${code} at ${place}`;
+  return advice === "" ? ` (${where})` : ` (${where}): ${advice}`;
+}
+
+/** Where Node could not connect to. Of a name with several addresses it tells each fault, and of all together no place. */
+function placeOf(error: unknown): string {
+  const { errors, address, port, hostname } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (Array.isArray(errors) && errors.length > 0) return placeOf(errors[0]);
+  const host = typeof address === "string" ? address : hostname;
+  if (typeof host !== "string") return "";
+  return typeof port === "number" ? `${host}:${port}` : host;
 }
 
 const advices: readonly (readonly [codes: RegExp, advice: string])[] = [
   [/^(ENOTFOUND|EAI_\w+)$/, "no such host is known here; check the host in its address"],
-  [/^(E[A-Z]{3,}|ERR_SOCKET\w+)$/, "is it running and reachable from here?"],
+  [/^(E(?!RR_)[A-Z]{3,}|ERR_SOCKET\w+)$/, "is it running and reachable from here?"],
 ];
-const sqlState = /^[0-9A-Z]{5}$/;
+const sqlState = /^(?=.*\d)[0-9A-Z]{5}$/;
 /** Without a code: what pg says of a password or of TLS. Another's message may hold a secret. */
 const quotable = /^SASL: |^The server does not support SSL|^There was an error establishing an SSL/;
 
 function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
+  const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" ? code : "";
+}
+
+/** Where in the server's code it was raised. */
+function routineOf(error: unknown): string {
+  const { routine } = (error ?? {}) as { routine?: unknown };
+  return typeof routine === "string" ? routine : "";
 }

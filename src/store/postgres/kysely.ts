@@ -9,51 +9,114 @@ import {
   type Driver,
   type QueryResult,
 } from "kysely";
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import { within } from "../../shared/within.ts";
 import { columnsOf } from "../sql/codec.ts";
+import { faultOf, isOutage, lateAnswer, toUnavailable } from "./faults.ts";
 import { giveBack, take, type HostKysely, type PgClient, type PgPool } from "./pool.ts";
 import { tables, type TableName } from "../tables.ts";
 
 /** A connection and the way to give it back. */
-interface Lent extends DatabaseConnection {
-  release(): Promise<void>;
+interface Lent {
+  query(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>;
+  /** `true` for one that failed: what state it is in nobody knows. */
+  release(failed: boolean): void;
 }
 
-export function readingDialect(lend: () => Promise<Lent>): Dialect {
+export interface Reading {
+  /** For messages: where the database is. */
+  readonly store: string;
+  readonly deadlineMs: number;
+  readonly lend: () => Promise<Lent>;
+}
+
+export function readingDialect(reading: Reading): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => createDriver(lend),
+    createDriver: () => createDriver(reading),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
 }
 
-/** Each use of a connection is a transaction that can't write, so that it holds behind a pooler too. */
-function createDriver(lend: () => Promise<Lent>): Driver {
-  const lent = new Map<DatabaseConnection, Lent>();
+/** A query that asks for a second connection while it holds the last one would wait for itself: no longer than this. */
+const lendingMs = 8000;
+/** A report may take long. A server that hangs would take for ever. */
+const queryMs = 600_000;
+
+function createDriver(reading: Reading): Driver {
+  const taken = new WeakMap<DatabaseConnection, Taken>();
   return {
     init: async () => {},
     acquireConnection: async () => {
-      const connection = await lend();
-      lent.set(connection, connection);
-      await run(connection, "begin read only");
+      const connection = await acquire(reading);
+      taken.set(connection, connection);
       return connection;
     },
     // It has begun already; a snapshot is kept for as long as a transaction asks for one.
-    beginTransaction: (connection, { isolationLevel }) =>
-      run(connection, `set transaction isolation level ${isolationLevel ?? "repeatable read"}`),
+    beginTransaction: async (connection, { isolationLevel }) => {
+      const sql = `set transaction isolation level ${isolationLevel ?? "repeatable read"}`;
+      await connection.executeQuery(CompiledQuery.raw(sql));
+    },
     commitTransaction: async () => {},
     rollbackTransaction: async () => {},
-    releaseConnection: async (connection) => {
-      await run(connection, "rollback").catch(() => undefined);
-      await lent.get(connection)?.release();
-      lent.delete(connection);
-    },
+    releaseConnection: async (connection) => taken.get(connection)?.end(),
     destroy: async () => {},
   };
 }
 
-async function run(connection: DatabaseConnection, sql: string): Promise<void> {
-  await connection.executeQuery(CompiledQuery.raw(sql));
+/** Each use of a connection is a transaction that can't write, so that it holds behind a pooler too. */
+interface Taken extends DatabaseConnection {
+  end(): Promise<void>;
+}
+
+async function acquire({ store, deadlineMs, lend }: Reading): Promise<Taken> {
+  const waitMs = Math.min(deadlineMs, lendingMs);
+  const place = `mirror.db on ${store}`;
+  const lent = await within(waitMs, lend(), noConnection, (late) => late.release(false)).catch(
+    (error: unknown) => {
+      throw toUnavailable(place, faultOf(error) === "late" ? noConnection() : error);
+    },
+  );
+  let lost = false;
+
+  const ask = async (query: CompiledQuery, ms: number): Promise<{ readonly rows: unknown[] }> => {
+    try {
+      return await within(ms, lent.query(query), () => noAnswer(ms));
+    } catch (error) {
+      lost ||= isOutage(error);
+      throw isOutage(error) ? toUnavailable(place, error) : error;
+    }
+  };
+
+  const end = async (): Promise<void> => {
+    if (!lost) await ask(CompiledQuery.raw("rollback"), waitMs).catch(() => (lost = true));
+    lent.release(lost);
+  };
+
+  await ask(CompiledQuery.raw("begin read only"), waitMs).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  return {
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await ask(query, queryMs)).rows as R[],
+    }),
+    streamQuery: noStream,
+    end,
+  };
+}
+
+function noConnection(): Error {
+  return lateAnswer(
+    "got no connection in time: is the pool used up, or does the server hang? A transaction of mirror.db holds a connection until it ends, and a query inside it that is not the transaction's own needs another: query by the transaction, or let the pool have more",
+  );
+}
+
+function noAnswer(ms: number): Error {
+  return lateAnswer(
+    `did not answer within ${ms} ms: does the server hang? Of what takes long, ask for less at a time`,
+  );
 }
 
 export async function lendOfPool(pool: PgPool): Promise<Lent> {
@@ -64,14 +127,13 @@ export async function lendOfPool(pool: PgPool): Promise<Lent> {
   };
   client.on("error", fail);
   return {
-    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+    query: async ({ sql, parameters }) => {
       const result = await client.query({ text: sql, values: [...parameters], types: exactNumbers(client) });
-      return { rows: ("rows" in result ? result.rows : []) as R[] };
+      return "rows" in result ? result : { rows: [] };
     },
-    streamQuery: noStream,
-    release: async () => {
+    release: (isLost) => {
       client.removeListener("error", fail);
-      giveBack(client, failed);
+      giveBack(client, failed || isLost);
     },
   };
 }
@@ -92,17 +154,19 @@ function toExactNumber(text: string): number | string {
 export function lendOfKysely(host: HostKysely): Promise<Lent> {
   return new Promise((resolve, reject) => {
     const work = async (db: HostKysely): Promise<void> => {
-      let free!: () => void;
-      const released = new Promise<void>((done) => (free = done));
-      resolve({
-        executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
-          const { rows } = await db.executeQuery(CompiledQuery.raw(query.sql, [...query.parameters]));
-          return { rows: rows.map((row) => withNumbers(row as Record<string, unknown>)) as R[] };
-        },
-        streamQuery: noStream,
-        release: async () => free(),
-      });
-      await released;
+      let release!: (failed: boolean) => void;
+      const released = new Promise<boolean>((done) => (release = done));
+      let pending: Promise<unknown> = Promise.resolve();
+      const query: Lent["query"] = async ({ sql, parameters }) => {
+        const running = db.executeQuery(CompiledQuery.raw(sql, [...parameters]));
+        pending = running.catch(() => undefined);
+        const { rows } = await running;
+        return { rows: rows.map((row) => withNumbers(row as Record<string, unknown>)) };
+      };
+      resolve({ query, release });
+      const failed = await released;
+      await pending;
+      if (failed) await db.executeQuery(CompiledQuery.raw("rollback")).catch(() => undefined);
     };
     host.withoutPlugins().connection().execute(work).catch(reject);
   });
@@ -128,5 +192,6 @@ const integerNames = new Set(
 );
 
 function noStream(): AsyncIterableIterator<never> {
-  throw new Error("mirror.db does not stream on Postgres: read in pages, by a key");
+  const message = "mirror.db does not stream on Postgres: read in pages, by a key";
+  throw new EscrowMirrorError("invalid-configuration", message);
 }

@@ -10,8 +10,9 @@ export interface PostgresOptions {
   /** Put before the name of every table, for a schema that others use too. Default none. */
   readonly prefix?: string | undefined;
   /**
-   * How long one statement, or a free connection, is waited for before a delivery is answered 503. Milliseconds, at most an
-   * hour, default 8000.
+   * How long one transaction or read may take: the waits for its turn, for a connection and for locks, and every try, are
+   * part of it. Deliveries that take longer are answered 503. Milliseconds, at most 20,000 (the service waits 30 s for an
+   * answer), default 15,000.
    */
   readonly deadlineMs?: number | undefined;
   /**
@@ -74,7 +75,7 @@ const schema = strictOptions({
     )
     .optional(),
   ...postgresPlace,
-  deadlineMs: wholeNumber(1, 3_600_000).default(8000),
+  deadlineMs: wholeNumber(1, 20_000).default(15_000),
   partition: z
     .enum(periods, {
       error: ({ input }) => `expected ${periods.map(shown).join(" or ")}, received ${shown(input)}`,
@@ -123,7 +124,15 @@ export function describeTarget(settings: PostgresSettings): string {
 
 function targetOf({ connectionString, pool }: PostgresSettings): string {
   if (connectionString !== undefined) return placeOf(connectionString);
-  return pool === undefined ? " (the app's Kysely)" : " (the app's pool)";
+  return pool === undefined ? " (the app's Kysely)" : `${placeOfPool(pool)} (the app's pool)`;
+}
+
+/** As far as the pool was told: the rest it takes from its environment. */
+function placeOfPool({ options = {} }: PgPool): string {
+  const { connectionString, host, port, database } = options;
+  if (typeof connectionString === "string") return placeOf(connectionString);
+  if (typeof host !== "string") return "";
+  return ` ${host}:${port ?? 5432}${database === undefined ? "" : `/${database}`}`;
 }
 
 function placeOf(address: string): string {

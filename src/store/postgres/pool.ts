@@ -1,11 +1,18 @@
 /** What we use of `pg` and of a host's Kysely, typed by shape so that any copy of either fits. */
 import type { CompiledQuery } from "kysely";
-import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 import type { SqlValue } from "../sql/codec.ts";
+import { within, type TimeLeft } from "../../shared/within.ts";
 import { lateAnswer } from "./faults.ts";
 
 /** A pool of `pg`. */
 export interface PgPool {
+  /** For messages: where it connects to. */
+  readonly options?: {
+    readonly connectionString?: string | undefined;
+    readonly host?: string | undefined;
+    readonly port?: number | undefined;
+    readonly database?: string | undefined;
+  };
   connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): void;
   on(event: "error", listener: (error: Error) => void): unknown;
   end(): Promise<unknown>;
@@ -46,8 +53,8 @@ export interface Connection {
 }
 
 export interface Connections {
-  /** Waits no longer than the deadline; of a statement on the connection then no longer than `patienceMs`. */
-  connect(patienceMs: number): Promise<Connection>;
+  /** Waits for a connection, and later for what is asked on it, no longer than there is time left. */
+  connect(timeLeft: TimeLeft): Promise<Connection>;
   close(): Promise<void>;
 }
 
@@ -55,14 +62,35 @@ export interface Connections {
 export function connectionsOfPool(pool: PgPool, deadlineMs: number, owned: boolean): Connections {
   keepAlive(pool);
   return {
-    connect: async (patienceMs) => {
-      const client = await within(deadlineMs, take(pool), (late) => giveBack(late, false));
-      return lend(client, patienceMs);
+    connect: async (timeLeft) => {
+      const client = await inTime(Math.min(deadlineMs, timeLeft()), take(pool), (late) =>
+        giveBack(late, false),
+      );
+      return lend(client, timeLeft);
     },
     close: async () => {
-      if (owned) await within(deadlineMs, pool.end()).catch(ignore);
+      if (owned) await inTime(deadlineMs, pool.end()).catch(ignore);
     },
   };
+}
+
+function inTime<T>(ms: number, work: Promise<T>, late?: (value: T) => void): Promise<T> {
+  return within(ms, work, noConnection, late);
+}
+
+function noConnection(): Error {
+  return lateAnswer("gave no connection in time: is its pool used up, or does the server hang?");
+}
+
+/** As a pool says it that has a time-out of its own. */
+const timeOuts = /timeout exceeded when trying to connect|due to connection timeout|^timeout expired/;
+
+/** A statement is cancelled by the server when there is no time left: its answer may come a little later than that. */
+const graceMs = 1000;
+
+function answered<T>(timeLeft: TimeLeft, answer: Promise<T>): Promise<T> {
+  const ms = timeLeft() + graceMs;
+  return within(ms, answer, () => lateAnswer(`did not answer within ${ms} ms: try again`));
 }
 
 /**
@@ -83,11 +111,16 @@ const listenedTo = new WeakSet<PgPool>();
 export function take(pool: PgPool): Promise<PgClient> {
   return new Promise((resolve, reject) => {
     pool.connect((error, client) => {
-      if (client === undefined) return reject(error ?? new Error("the pool gave no client"));
+      if (client === undefined) return reject(toConnectFault(error));
       client.on("error", ignore);
       resolve(client);
     });
   });
+}
+
+function toConnectFault(error: Error | undefined): Error {
+  if (error === undefined) return new Error("the pool gave no client");
+  return timeOuts.test(error.message) ? noConnection() : error;
 }
 
 /** The pool listens to what it keeps; to what is destroyed nobody else does. */
@@ -96,9 +129,9 @@ export function giveBack(client: PgClient, failed: boolean): void {
   client.release(failed);
 }
 
-function lend(client: PgClient, patienceMs: number): Connection {
+function lend(client: PgClient, timeLeft: TimeLeft): Connection {
   const ask = async (query: PgQuery): Promise<unknown[][]> => {
-    const result = await within(patienceMs, client.query({ ...query, rowMode: "array", types }));
+    const result = await answered(timeLeft, client.query({ ...query, rowMode: "array", types }));
     const last = Array.isArray(result) ? result.at(-1) : result;
     return (last?.rows ?? []) as unknown[][];
   };
@@ -152,32 +185,39 @@ export function connectionsOfKysely(
 ): Connections {
   const plain = host.withoutPlugins();
   return {
-    connect: (patienceMs) =>
-      within(deadlineMs, borrow(plain, patienceMs, toQuery), (late) => late.release(false)),
+    connect: (timeLeft) =>
+      inTime(Math.min(deadlineMs, timeLeft()), borrow(plain, timeLeft, toQuery), (late) =>
+        late.release(false),
+      ),
     close: async () => {},
   };
 }
 
-/** Kysely lends a connection for as long as a function runs: until ours is released, and its last query has ended. */
+/**
+ * Kysely lends a connection for as long as a function runs: until ours is released, and its last query has ended. It can't be
+ * told to destroy one, so that what failed is undone before it goes back: else the app's own queries would run within
+ * our transaction.
+ */
 function borrow(
   plain: HostKysely,
-  patienceMs: number,
+  timeLeft: TimeLeft,
   toQuery: (sql: string, values: unknown[]) => HostQuery,
 ): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const work = async (db: HostKysely): Promise<void> => {
-      let release!: () => void;
-      const released = new Promise<void>((done) => (release = done));
+      let release!: (failed: boolean) => void;
+      const released = new Promise<boolean>((done) => (release = done));
       let pending: Promise<unknown> = Promise.resolve();
       const query = async (sql: string, values: readonly SqlValue[]): Promise<unknown[][]> => {
         const running = db.executeQuery(toQuery(sql, [...values]));
         pending = running.catch(ignore);
-        const { rows } = await within(patienceMs, running);
+        const { rows } = await answered(timeLeft, running);
         return rows.map((row) => Object.values(row as object));
       };
       resolve({ pipelined: false, query, script: inTurn(query), release });
-      await released;
+      const failed = await released;
       await pending;
+      if (failed) await db.executeQuery(toQuery("rollback", [])).catch(ignore);
     };
     plain.connection().execute(work).catch(reject);
   });
@@ -189,22 +229,6 @@ function inTurn(query: Connection["query"]): Connection["script"] {
     for (const sql of statements) rows = await query(sql, []);
     return rows;
   };
-}
-
-/** Waits no longer than `ms`; what comes later goes to `late`. */
-async function within<T>(ms: number, work: Promise<T>, late?: (value: T) => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      work.then(late, ignore);
-      reject(lateAnswer(ms));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function ignore(): void {}

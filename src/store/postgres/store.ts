@@ -57,7 +57,7 @@ export function postgres(target: PostgresTarget & PostgresOptions): PostgresStor
   const { schema, prefix, deadlineMs, partition } = settings;
   const description = describeTarget(settings);
   const { store, opened } = createLazyStore(description, async () => {
-    const { connections, db } = await connect(settings);
+    const { connections, db } = await connect(settings, description);
     return buildStore({ place: { schema, prefix }, description, deadlineMs, partition, connections, db });
   });
   return Object.assign(store, {
@@ -124,17 +124,17 @@ interface Connected {
   readonly db: Kysely<MirrorDatabase>;
 }
 
-async function connect(settings: PostgresSettings): Promise<Connected> {
+async function connect(settings: PostgresSettings, store: string): Promise<Connected> {
   const { kysely, deadlineMs } = settings;
   if (kysely !== undefined)
     return {
       connections: connectionsOfKysely(kysely, deadlineMs, (sql, values) => CompiledQuery.raw(sql, values)),
-      db: new Kysely({ dialect: readingDialect(() => lendOfKysely(kysely)) }),
+      db: new Kysely({ dialect: readingDialect({ store, deadlineMs, lend: () => lendOfKysely(kysely) }) }),
     };
   const pool = settings.pool ?? (await openPool(settings));
   return {
     connections: connectionsOfPool(pool, deadlineMs, settings.pool === undefined),
-    db: new Kysely({ dialect: readingDialect(() => lendOfPool(pool)) }),
+    db: new Kysely({ dialect: readingDialect({ store, deadlineMs, lend: () => lendOfPool(pool) }) }),
   };
 }
 

@@ -20,7 +20,7 @@ import type { Store } from "../store.ts";
 export interface SqliteOptions {
   /** Put before the name of every table, so that they can share a database with others. Default `escrow_`. */
   readonly prefix?: string | undefined;
-  /** How long to wait for another process's transaction before answering 503. Milliseconds, default 800. */
+  /** How long to wait for another process's transaction before answering 503. Milliseconds, at most 20,000, default 800. */
   readonly busyTimeoutMs?: number | undefined;
 }
 
@@ -70,7 +70,8 @@ const schema = strictOptions({
   path: somePath.optional(),
   database: z.custom<SqliteHandle>(isHandle, "expected an open better-sqlite3 Database").optional(),
   ...sqlitePlace,
-  busyTimeoutMs: z.int().min(0).default(800),
+  // The service waits 30 s for an answer.
+  busyTimeoutMs: z.int().min(0).max(20_000).default(800),
 }).refine((target) => (target.path === undefined) !== (target.database === undefined), {
   message: 'expected a path or a database: sqlite("escrow.db"), sqlite({ path }) or sqlite({ database })',
 });

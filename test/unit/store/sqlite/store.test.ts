@@ -93,6 +93,8 @@ describe("sqlite()", () => {
     ["an address of a file", "file:escrow.db"],
     ["another database's address", "postgres://localhost/app"],
     ["no path", { path: 7 as unknown as string }],
+    ["a longer wait than the service's", { path: "escrow.db", busyTimeoutMs: 20_001 }],
+    ["a wait without an end", { path: "escrow.db", busyTimeoutMs: Infinity }],
   ])("refuses %s", (_, target) => {
     expect(() => sqlite(target)).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
   });

@@ -1,0 +1,33 @@
+/** Bounds on waiting. */
+import { clearTimeout, monotonicMs, setTimeout } from "./timers.ts";
+
+/** Milliseconds that are left until a deadline; 0 from then on. */
+export type TimeLeft = () => number;
+
+export function timeLeftOf(ms: number): TimeLeft {
+  const end = monotonicMs() + ms;
+  return () => Math.max(0, Math.ceil(end - monotonicMs()));
+}
+
+/** Waits for `work` no longer than `ms`, then rejects with `tooLate()`. What still comes goes to `late`. */
+export async function within<T>(
+  ms: number,
+  work: Promise<T>,
+  tooLate: () => Error,
+  late: (value: T) => void = ignore,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      work.then(late, ignore);
+      reject(tooLate());
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function ignore(): void {}
