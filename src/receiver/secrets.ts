@@ -2,7 +2,7 @@ import type { Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
 import { settle } from "../shared/result.ts";
-import { sleep } from "../shared/timers.ts";
+import { within } from "../shared/within.ts";
 import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 
@@ -59,20 +59,10 @@ export async function openSecrets(
 }
 
 /** A source that never answers must not hold every request that waits for it. */
-async function inTime(secrets: SecretsOption | Promise<SecretsOption>): Promise<SecretsOption> {
-  const waiting = new AbortController();
-  const late = sleep(sourceTimeoutMs, undefined, { signal: waiting.signal, ref: false }).then(() => {
-    throw new EscrowMirrorError(
-      "invalid-configuration",
-      `webhook.secrets() gave nothing within ${sourceTimeoutMs} ms`,
-    );
-  });
-  try {
-    return await Promise.race([secrets, late]);
-  } finally {
-    late.catch(() => {});
-    waiting.abort();
-  }
+function inTime(secrets: SecretsOption | Promise<SecretsOption>): Promise<SecretsOption> {
+  const message = `webhook.secrets() gave nothing within ${sourceTimeoutMs} ms`;
+  const tooLate = (): Error => new EscrowMirrorError("invalid-configuration", message);
+  return within(sourceTimeoutMs, Promise.resolve(secrets), tooLate);
 }
 
 function fingerprints(secrets: readonly PreparedSecret[]): string {
