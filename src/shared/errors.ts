@@ -29,13 +29,29 @@ export type ErrorCode =
   /** Nothing is stored under that id, or nothing that is set aside. */
   | "not-found"
   /** A quarantined delivery can't be applied: what it says is still not readable, or its event is applied already. */
-  | "not-releasable";
+  | "not-releasable"
+  /** The service's API answered with an error. The error's `status` and `messageKey` say which. */
+  | "error-response"
+  /** The service's API answered with something that can't be read: HTML, half a body, another shape, a redirect. */
+  | "invalid-response"
+  /** The service may have done what it was asked, or not. The message says how to find out; don't repeat the call before. */
+  | "outcome-unknown"
+  /** No answer in time, to a call that changes nothing. */
+  | "timeout"
+  /** No connection, or it broke. Nothing was changed. */
+  | "unreachable"
+  /** Your `AbortSignal` ended the call. Nothing was changed. */
+  | "aborted"
+  /** Your `getToken` failed, or returned no usable token. Nothing was sent. */
+  | "no-token";
 
 /** Whether `error` was thrown by this library with one of `codes` (any code where none is given). */
 export function isEscrowMirrorError(error: unknown, ...codes: ErrorCode[]): error is EscrowMirrorError {
-  if (!(error instanceof Error) || error.name !== "EscrowMirrorError") return false;
+  if (!(error instanceof Error) || !errorNames.has(error.name)) return false;
   return codes.length === 0 || codes.includes((error as EscrowMirrorError).code);
 }
+
+const errorNames: ReadonlySet<string> = new Set(["EscrowMirrorError", "EscrowApiError"]);
 
 /** An error's kind, for logs. Not its message, unless it is ours: another's may quote a secret or what was stored. */
 export function nameOfError(error: unknown): string {

@@ -16,8 +16,10 @@ async function main(): Promise<void> {
   const headers = { "X-Service-Webhook-Id": "wh-1", "X-Service-Signature": signature };
   const answered = await fetch("http://127.0.0.1:" + port, { method: "POST", headers, body });
   const contract = await mirror.contracts.get("CNT-1");
+  const client = createClient({ baseUrl: "https://service.test", getToken: async () => ({ accessToken: "token" }) });
+  const refused = await client.contracts.get("..").catch((error: unknown) => isEscrowApiError(error, "invalid-argument"));
   const adapters = [expressWebhook(mirror), honoWebhook(mirror), fetchWebhook(mirror), fastifyWebhook];
-  console.log(answered.status, contract?.contractId, adapters.every((each) => typeof each === "function"));
+  console.log(answered.status, contract?.contractId, refused, adapters.every((each) => typeof each === "function"));
   server.close();
   await mirror.close();
 }
@@ -29,6 +31,7 @@ export const esmSource = `import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMirror, type Mirror } from "escrow-mirror";
+import { createClient, isEscrowApiError } from "escrow-mirror/client";
 import { expressWebhook } from "escrow-mirror/express";
 import { fastifyWebhook } from "escrow-mirror/fastify";
 import { fetchWebhook } from "escrow-mirror/fetch";
@@ -42,6 +45,7 @@ export const cjsSource = `import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import core = require("escrow-mirror");
+import { createClient, isEscrowApiError } from "escrow-mirror/client";
 import { expressWebhook } from "escrow-mirror/express";
 import { fastifyWebhook } from "escrow-mirror/fastify";
 import { fetchWebhook } from "escrow-mirror/fetch";
@@ -53,7 +57,7 @@ type Mirror = core.Mirror;
 ${run}`;
 
 /** What every run of the two prints. */
-export const printed = "200 CNT-1 true";
+export const printed = "200 CNT-1 true true";
 
 /** Every subpath loads without any optional peer; only opening an SQLite store asks for better-sqlite3. */
 export const withoutPeers = (subpaths: readonly string[]): string => `

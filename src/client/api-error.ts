@@ -1,0 +1,77 @@
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { ErrorCode } from "../shared/errors.ts";
+
+/** Why a call of the client failed. */
+export type ApiErrorCode = Extract<
+  ErrorCode,
+  | "invalid-argument"
+  | "error-response"
+  | "invalid-response"
+  | "outcome-unknown"
+  | "timeout"
+  | "unreachable"
+  | "aborted"
+  | "no-token"
+>;
+
+/** What is wrong with one field of a request. */
+export interface ValidationError {
+  /** The field's path, such as `milestones[1].amount`; `null` where the service names none. */
+  readonly field: string | null;
+  /** What is wrong with it. */
+  readonly message: string;
+}
+
+/** What an `EscrowApiError` says beside its code and message. */
+export interface ApiErrorDetails {
+  /** See `EscrowApiError.status`. Default `null`. */
+  readonly status?: number | null;
+  /** See `EscrowApiError.messageKey`. Default `null`. */
+  readonly messageKey?: string | null;
+  /** See `EscrowApiError.validationErrors`. Default none. */
+  readonly validationErrors?: readonly ValidationError[];
+  /** See `EscrowApiError.errors`. Default none. */
+  readonly errors?: readonly string[];
+  /** See `EscrowApiError.retryable`. Default `false`. */
+  readonly retryable?: boolean;
+  /** The error that led to this one, without anything secret. */
+  readonly cause?: Error | undefined;
+}
+
+/**
+ * The one error that the client's methods reject with. It is an `EscrowMirrorError`; recognise it by `name` and `code`, or with
+ * `isEscrowApiError`, never by `instanceof`: two copies of the package may be loaded. No property of it, at any depth, holds a
+ * token, a secret, a phone number, a national id or an IBAN.
+ */
+export class EscrowApiError extends EscrowMirrorError {
+  /** Says what happened. Switch on this. */
+  declare readonly code: ApiErrorCode;
+  /** The answer's HTTP status; `null` without an answer. */
+  readonly status: number | null;
+  /** The service's message key, such as `BuyerNotAuthorized`; `null` where it gave none. */
+  readonly messageKey: string | null;
+  /** The fields that the service refused, or that were refused before anything was sent. */
+  readonly validationErrors: readonly ValidationError[];
+  /** The service's own list of errors, as text. */
+  readonly errors: readonly string[];
+  /** Whether the same call can succeed later, and does nothing twice. Always `false` for `outcome-unknown`. */
+  readonly retryable: boolean;
+
+  /** The client makes these errors; your tests may too. Neither `message` nor `details` may hold a secret. */
+  constructor(code: ApiErrorCode, message: string, details: ApiErrorDetails = {}) {
+    const { status, messageKey, validationErrors, errors, retryable, cause } = details;
+    super(code, message, cause === undefined ? undefined : { cause });
+    this.name = "EscrowApiError";
+    this.status = status ?? null;
+    this.messageKey = messageKey ?? null;
+    this.validationErrors = validationErrors ?? [];
+    this.errors = errors ?? [];
+    this.retryable = retryable ?? false;
+  }
+}
+
+/** Whether `error` is an `EscrowApiError` with one of `codes` (any code where none is given). */
+export function isEscrowApiError(error: unknown, ...codes: ApiErrorCode[]): error is EscrowApiError {
+  if (!(error instanceof Error) || error.name !== "EscrowApiError") return false;
+  return codes.length === 0 || codes.includes((error as EscrowApiError).code);
+}
