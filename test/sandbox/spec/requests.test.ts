@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { SandboxOptions } from "../../src/sandbox.ts";
+import type { SandboxOptions } from "../../../src/sandbox.ts";
 import {
   at,
   buyer,
@@ -10,12 +10,12 @@ import {
   milestones,
   seller,
   startSandbox,
-} from "./support.ts";
-import type { Api } from "./support.ts";
+} from "../support.ts";
+import type { Api } from "../support.ts";
 
 /**
  * What the spec allows in a request is taken, and what it forbids is refused by name: §2.2, §4.2, §4.4, §4.6, and the
- * supplement's users. The other tables of rules are in spec-resources.test.ts and times.test.ts.
+ * supplement's users. The other tables of rules are in resources.test.ts and times.test.ts.
  */
 const kyc = seller.KYC;
 const due = "2026-03-01T00:00:00Z";

@@ -10,8 +10,8 @@ import {
   openReceiver,
   openSandbox,
   refund,
-} from "./support.ts";
-import type { Answered } from "./support.ts";
+} from "../support.ts";
+import type { Answered } from "../support.ts";
 
 /** §2 and §6.3: the exact fields of every answer, log entry and payload, with their types; nothing missing, nothing more. */
 const answers = new Map<string, Answered>();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { at, connect, contractBody, milestones, seller, startSandbox } from "./support.ts";
-import type { Answered, Api } from "./support.ts";
+import { at, connect, contractBody, milestones, seller, startSandbox } from "../support.ts";
+import type { Answered, Api } from "../support.ts";
 
 /** Every time in a request is read by one reader: UTC with a Z, of a day and an hour that exist. */
 const wrong = [
