@@ -32,7 +32,10 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export interface Origin {
   readonly event: string;
   readonly webhookId: string | null;
+  /** The service's time, `null` where it gave none. */
   readonly occurredAt: string | null;
+  /** The same, else when it arrived. */
+  readonly at: string;
   readonly orderKey: string;
 }
 
@@ -73,7 +76,7 @@ export function noteAnomaly(
     milestoneId,
     webhookId: origin.webhookId,
     detail,
-    occurredAt: origin.occurredAt,
+    at: origin.at,
   });
 }
 
@@ -141,10 +144,11 @@ function recordTransition(
 function setStatus(draft: Draft, origin: Origin, move: Move, from: string | null): void {
   const moved = {
     status: move.next,
-    statusSince: origin.occurredAt,
+    statusSince: origin.at,
     statusKey: origin.orderKey,
     previousStatus: move.prev ?? from,
   };
+  if (origin.occurredAt === null) draft.contract.updatedAt = origin.at;
   if (move.milestoneId === null) {
     Object.assign(draft.contract, moved, { statusDerived: move.derived });
     return;

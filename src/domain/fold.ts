@@ -11,7 +11,7 @@ import {
   type Draft,
   type Origin,
 } from "./draft.ts";
-import { familyOf, type EventInput, type FoldInput } from "./input.ts";
+import { familyOf, type FoldInput } from "./input.ts";
 import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
 import { groupByTime, nextOfTied, queueTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
@@ -65,16 +65,18 @@ function applyTied(draft: Draft, tied: readonly FoldInput[], options: FoldOption
 }
 
 function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
-  draft.contract.lastKey = input.facts.orderKey;
-  if (input.kind === "snapshot") applySnapshot(draft, input, options.skewMs);
-  else applyEvent(draft, input, options);
+  const { contract } = draft;
+  contract.lastKey = input.facts.orderKey;
+  const origin = originOf(input);
+  if (input.kind === "snapshot") applySnapshot(draft, input, origin, options.skewMs);
+  else applyEvent(draft, input.facts, origin, options);
+  contract.statusSince ||= origin.at;
+  contract.updatedAt ||= origin.at;
 }
 
-function applyEvent(draft: Draft, input: EventInput, options: FoldOptions): void {
-  const { facts } = input;
-  const origin = originOf(input);
+function applyEvent(draft: Draft, facts: EventFacts, origin: Origin, options: FoldOptions): void {
   noteOddities(draft, origin, facts);
-  describe(draft, facts);
+  describe(draft, origin, facts);
   if (facts.milestoneId !== null) ensureMilestone(draft, origin, facts.milestoneId);
   const phase = refundPhaseOf(facts.event);
   const overlapped = phase && overlappedBy(draft, facts, phase);
@@ -106,9 +108,22 @@ function isDispute(event: string): boolean {
   return event === "contract.disputed" || event === "milestone.disputed";
 }
 
-function originOf(input: EventInput): Origin {
-  const { event, occurredAt, orderKey } = input.facts;
-  return { event, webhookId: input.webhookId, occurredAt, orderKey };
+/** A time that the service did not give is that of the arrival (semantics §5.1). */
+function originOf(input: FoldInput): Origin {
+  const { orderKey } = input.facts;
+  if (input.kind === "snapshot") {
+    const { takenAt } = input.facts;
+    return {
+      event: "snapshot",
+      webhookId: null,
+      occurredAt: takenAt,
+      at: takenAt ?? input.receivedAt,
+      orderKey,
+    };
+  }
+  const { event, occurredAt } = input.facts;
+  const { webhookId, receivedAt } = input;
+  return { event, webhookId, occurredAt, at: occurredAt ?? receivedAt, orderKey };
 }
 
 function noteOddities(draft: Draft, origin: Origin, facts: EventFacts): void {
@@ -133,7 +148,7 @@ const oddities: Readonly<Record<ParseFlag, string>> = {
 };
 
 /** The last non-null value in key order wins; a webhook never clears (semantics §5.9). */
-function describe(draft: Draft, facts: EventFacts): void {
+function describe(draft: Draft, origin: Origin, facts: EventFacts): void {
   const { contract } = draft;
   if (facts.reference !== null) contract.reference = facts.reference;
   Object.assign(contract, facts.metadata);
@@ -141,7 +156,7 @@ function describe(draft: Draft, facts: EventFacts): void {
   if (facts.event !== "contract.created") return;
   contract.currency = facts.currency;
   if (facts.amountMinor !== null) contract.amountMinor = facts.amountMinor;
-  if (facts.occurredAt !== null) contract.createdAt = facts.occurredAt;
+  if (facts.occurredAt !== null || contract.createdAt === null) contract.createdAt = origin.at;
 }
 
 function ensureMilestone(draft: Draft, origin: Origin, milestoneId: string): void {

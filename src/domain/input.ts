@@ -10,6 +10,8 @@ export interface EventInput {
   /** SHA-256 of the body in hex: what tells two deliveries of one moment apart. */
   readonly digest: string;
   readonly webhookId: string;
+  /** When its first copy arrived, by our clock: ISO 8601. Shown where the event has no time of its own, never ordered by. */
+  readonly receivedAt: string;
   readonly facts: EventFacts;
 }
 
@@ -17,7 +19,7 @@ export interface EventInput {
 export interface SnapshotInput {
   readonly kind: "snapshot";
   readonly digest: string;
-  /** When we took it, by our clock: ISO 8601. Shown as `syncedAt`, never ordered by. */
+  /** When we took it, by our clock: ISO 8601. Shown as `syncedAt`, and where the answer has no time; never ordered by. */
   readonly receivedAt: string;
   readonly facts: SnapshotFacts;
 }

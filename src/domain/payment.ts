@@ -21,7 +21,7 @@ export function recordPayment(draft: Draft, origin: Origin, facts: EventFacts): 
     invoiceId: facts.invoiceId ?? known?.invoiceId ?? null,
     amountMinor: facts.amountMinor ?? known?.amountMinor ?? null,
     currency: facts.currency,
-    completedAt: known?.completedAt ?? origin.occurredAt,
+    completedAt: known?.completedAt ?? origin.at,
   };
   draft.payments.set(paymentKey, payment);
 }
@@ -37,7 +37,7 @@ export function recordDispute(draft: Draft, origin: Origin, facts: EventFacts): 
     disputeKey,
     disputeId,
     milestoneId: known?.milestoneId ?? milestoneId,
-    raisedAt: known?.raisedAt ?? origin.occurredAt,
+    raisedAt: known?.raisedAt ?? origin.at,
   };
   draft.disputes.set(disputeKey, dispute);
 }

@@ -20,7 +20,8 @@ export interface ContractRecord {
   readonly contractId: string;
   /** Canonical spelling; `null` while only milestone events told of the contract. */
   readonly status: string | null;
-  readonly statusSince: string | null;
+  /** When it moved there; while the status is `null`, the time of the first input. `""` before that. */
+  readonly statusSince: string;
   /** Order key of the move that set the status. */
   readonly statusKey: string;
   /** Set by a milestone's refund (§3), not by an event of the contract's own. */
@@ -41,7 +42,8 @@ export interface ContractRecord {
   readonly buyer: Party | null;
   readonly seller: Party | null;
   readonly createdAt: string | null;
-  readonly updatedAt: string | null;
+  /** The newest time that the service gave; of a contract without any, when the delivery arrived that moved it last. */
+  readonly updatedAt: string;
   readonly syncedAt: string | null;
   /** Order key of the newest input: an input above it is one step, any other a refold. */
   readonly lastKey: string;
@@ -89,7 +91,7 @@ export interface PaymentRecord {
   readonly invoiceId: string | null;
   readonly amountMinor: number | null;
   readonly currency: string;
-  readonly completedAt: string | null;
+  readonly completedAt: string;
 }
 
 export interface DisputeRecord {
@@ -98,7 +100,7 @@ export interface DisputeRecord {
   readonly disputeKey: string;
   readonly disputeId: string | null;
   readonly milestoneId: string | null;
-  readonly raisedAt: string | null;
+  readonly raisedAt: string;
 }
 
 export interface TransitionRecord {
@@ -126,7 +128,8 @@ export interface AnomalyRecord {
   readonly milestoneId: string | null;
   readonly webhookId: string | null;
   readonly detail: string;
-  readonly occurredAt: string | null;
+  /** The input's time; where the service gave none, when it arrived. */
+  readonly at: string;
 }
 
 export function emptyState(contractId: string): ContractState {
@@ -144,7 +147,7 @@ export function emptyState(contractId: string): ContractState {
 const blankContract: ContractRecord = {
   contractId: "",
   status: null,
-  statusSince: null,
+  statusSince: "",
   statusKey: "",
   statusDerived: false,
   previousStatus: null,
@@ -163,7 +166,7 @@ const blankContract: ContractRecord = {
   buyer: null,
   seller: null,
   createdAt: null,
-  updatedAt: null,
+  updatedAt: "",
   syncedAt: null,
   lastKey: "",
   transitionCount: 0,

@@ -150,7 +150,7 @@ function mergeRefund(
     amountMinor: facts.amountMinor ?? known.amountMinor,
     currency: facts.currency,
     ...(succeeded
-      ? { succeededAt: known.succeededAt ?? origin.occurredAt }
-      : { initiatedAt: known.initiatedAt ?? origin.occurredAt }),
+      ? { succeededAt: known.succeededAt ?? origin.at }
+      : { initiatedAt: known.initiatedAt ?? origin.at }),
   };
 }

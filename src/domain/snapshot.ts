@@ -12,9 +12,8 @@ import { endsRefund, inferSuccess } from "./refund.ts";
 import { canonicalStatus } from "./status.ts";
 
 /** Folds in an API answer: it sets what it shows, clears what it shows as null, and leaves the rest (semantics §5.8). */
-export function applySnapshot(draft: Draft, input: SnapshotInput, skewMs: number): void {
+export function applySnapshot(draft: Draft, input: SnapshotInput, origin: Origin, skewMs: number): void {
   const { facts } = input;
-  const origin = { event: "snapshot", webhookId: null, occurredAt: facts.takenAt, orderKey: facts.orderKey };
   const reading: Reading = { facts, origin, skewMs };
   Object.assign(draft.contract, facts.fields);
   describe(draft, input);
@@ -42,7 +41,8 @@ function describe(draft: Draft, input: SnapshotInput): void {
   const { contract } = draft;
   const { createdAt, updatedAt } = input.facts;
   if (createdAt !== null) contract.createdAt = createdAt;
-  if (updatedAt !== null && keyOf(updatedAt) > keyOf(contract.updatedAt)) contract.updatedAt = updatedAt;
+  if (updatedAt !== null && orderKeyOf(updatedAt) > orderKeyOf(contract.updatedAt))
+    contract.updatedAt = updatedAt;
   if (contract.syncedAt === null || input.receivedAt > contract.syncedAt)
     contract.syncedAt = input.receivedAt;
 }
@@ -60,7 +60,7 @@ function showStatus(
   const standing = standingOf(draft, milestoneId);
   if (standing.status === next) return;
   const { origin, facts } = reading;
-  const updatedKey = facts.updatedAt === null ? null : keyOf(facts.updatedAt);
+  const updatedKey = facts.updatedAt === null ? null : orderKeyOf(facts.updatedAt);
   const claim = { next, orderKey: origin.orderKey, updatedKey };
   const decision = decideSnapshot(machine, standing, claim, reading.skewMs);
   recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, decision);
@@ -112,8 +112,4 @@ function descriptionKey({
 }: Pick<SnapshotMilestone, "name" | "dueDate" | "amountMinor">): string | undefined {
   if (name == null || dueDate == null || amountMinor == null) return undefined;
   return JSON.stringify([name, parseWireTime(dueDate)?.orderKey ?? dueDate, amountMinor]);
-}
-
-function keyOf(time: string | null): string {
-  return time === null ? "" : orderKeyOf(time);
 }

@@ -139,7 +139,7 @@ function toContract(
     contractId: row.contractId,
     reference: row.reference,
     status: row.status ?? "unknown",
-    statusSince: row.statusSince ?? row.changedAt,
+    statusSince: row.statusSince,
     previousStatus: row.previousStatus,
     title: row.title,
     description: row.description,
@@ -154,7 +154,7 @@ function toContract(
     milestones: milestones.sort(byId).map(toMilestone),
     refunds: refunds.map((refund) => ({ ...refund })),
     createdAt: row.createdAt,
-    updatedAt: row.updatedAt ?? row.changedAt,
+    updatedAt: row.updatedAt,
     changedAt: row.changedAt,
     syncedAt: row.syncedAt,
   };

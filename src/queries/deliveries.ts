@@ -148,6 +148,6 @@ async function loadBody(store: Store, row: DeliveryRow): Promise<Uint8Array | nu
 }
 
 function toAnomaly(row: AnomalyRow): Anomaly {
-  const { kind, contractId, milestoneId, webhookId, detail, occurredAt, changedAt } = row;
-  return { kind, contractId, milestoneId, webhookId, detail, at: occurredAt ?? changedAt };
+  const { kind, contractId, milestoneId, webhookId, detail, at } = row;
+  return { kind, contractId, milestoneId, webhookId, detail, at };
 }

@@ -1,8 +1,8 @@
-import { refundStates } from "../domain/records.ts";
+import { refundStates, type DisputeRecord, type PaymentRecord } from "../domain/records.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store } from "../store/store.ts";
-import type { DisputeRow, PaymentRow, Tables } from "../store/tables.ts";
+import type { Tables } from "../store/tables.ts";
 import { ageOf, checkFilter, checkOptions, choiceOf, idOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { MirroredDispute, MirroredPayment, MirroredRefund } from "./shapes.ts";
@@ -98,12 +98,12 @@ function ofContract(contractId: string | undefined): { field: "contractId"; op: 
   return contractId === undefined ? [] : [{ field: "contractId", op: "=", value: idOf(contractId) }];
 }
 
-function toPayment({ paymentKey: _, changedAt, completedAt, ...payment }: PaymentRow): MirroredPayment {
-  return { ...payment, completedAt: completedAt ?? changedAt };
+function toPayment({ paymentKey: _, ...payment }: PaymentRecord): MirroredPayment {
+  return payment;
 }
 
-function toDispute({ disputeKey: _, changedAt, raisedAt, ...dispute }: DisputeRow): MirroredDispute {
-  return { ...dispute, raisedAt: raisedAt ?? changedAt };
+function toDispute({ disputeKey: _, ...dispute }: DisputeRecord): MirroredDispute {
+  return dispute;
 }
 
 function toSecond(ms: number): string {

@@ -11,7 +11,7 @@ export interface MirroredContract {
   reference: string | null;
   /** `"unknown"` while only events of its milestones have come. */
   status: ContractStatus;
-  /** When it moved there; our commit's time where the service gave none. */
+  /** When it moved there. Where the service gave no time, when the delivery that moved it first arrived. */
   statusSince: string;
   previousStatus: string | null;
   title: string | null;
@@ -29,7 +29,7 @@ export interface MirroredContract {
   milestones: MirroredMilestone[];
   refunds: MirroredRefund[];
   createdAt: string | null;
-  /** The newest time that the service gave. */
+  /** The newest time that the service gave. Where it gave none, when the delivery that moved it last first arrived. */
   updatedAt: string;
   /** When we last committed a change. */
   changedAt: string;
@@ -112,6 +112,6 @@ export interface Anomaly {
   milestoneId: string | null;
   webhookId: string | null;
   detail: string;
-  /** The event's time, else when we noticed. */
+  /** The event's time. Where the service gave none, when the delivery first arrived. */
   at: string;
 }

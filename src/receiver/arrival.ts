@@ -1,7 +1,8 @@
-import type { FoldInput } from "../domain/input.ts";
+import type { EventInput, FoldInput } from "../domain/input.ts";
 import type { ContractState } from "../domain/records.ts";
 import type { EventFacts } from "../events/event.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
+import { digestIn } from "./content-key.ts";
 import type { UnreadableReason, Verdict } from "./outcome.ts";
 
 /** What goes into one commit: deliveries, and API answers on their way into the same fold. */
@@ -48,6 +49,8 @@ export function webhookIdOf(arrival: Arrival): string | undefined {
 /** What became of an arrival, once it is committed. */
 export interface Committed extends Verdict {
   readonly arrival: Arrival;
+  /** What the fold takes in of it, where that is not the arrival as it came: another copy has a part in it. */
+  readonly input?: FoldInput | undefined;
 }
 
 /** What one transaction did. */
@@ -64,10 +67,18 @@ export interface ContractChange {
 
 /** What was newly applied, as the fold takes it in. */
 export function inputsOf(committed: readonly Committed[]): FoldInput[] {
-  return committed.flatMap(({ arrival, outcome }): FoldInput[] => {
+  return committed.flatMap(({ arrival, outcome, input }): FoldInput[] => {
+    if (input !== undefined) return [input];
     if (outcome !== "applied") return [];
     if (!isDelivery(arrival)) return [arrival];
-    const { digest, webhookId, reading } = arrival;
-    return reading.facts === null ? [] : [{ kind: "event", digest, webhookId, facts: reading.facts }];
+    return arrival.reading.facts === null ? [] : [toInput(arrival, arrival.reading.facts)];
   });
+}
+
+/** An event as the fold takes it in. */
+export function toInput(
+  { contentKey, webhookId, receivedAt }: Pick<DeliveryArrival, "contentKey" | "webhookId" | "receivedAt">,
+  facts: EventFacts,
+): EventInput {
+  return { kind: "event", digest: digestIn(contentKey), webhookId, receivedAt, facts };
 }

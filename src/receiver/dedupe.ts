@@ -2,12 +2,15 @@
  * The step *dedupe*: a delivery is new when the database lets its row in. Its unique keys decide, not a look beforehand,
  * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
  */
+import type { FoldInput } from "../domain/input.ts";
 import { compareText } from "../domain/order.ts";
+import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import { heavyFields, type DeliveryRow } from "../store/tables.ts";
 import { adopt, findClaimants, isSameSubject } from "./adopt.ts";
 import {
   isDelivery,
+  toInput,
   type Arrival,
   type Committed,
   type DeliveryArrival,
@@ -18,22 +21,24 @@ import { lastingAnomaly } from "./lasting-anomaly.ts";
 import type { Verdict } from "./outcome.ts";
 
 export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {
-  const verdicts = new Map<Arrival, Verdict>([
+  const verdicts = new Map<Arrival, Met>([
     ...(await dedupeDeliveries(tx, batch.filter(isDelivery))),
     ...(await dedupeSnapshots(tx, batch.filter(isSnapshot))),
   ]);
-  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Verdict) }));
+  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Met) }));
 }
+
+type Met = Omit<Committed, "arrival">;
 
 async function dedupeDeliveries(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
-): Promise<[DeliveryArrival, Verdict][]> {
+): Promise<[DeliveryArrival, Met][]> {
   const ordered = arrivals.toSorted((a, b) => compareText(placeOf(a), placeOf(b)));
   const inserted = await insertDeliveries(tx, ordered, toRow);
   const fresh = ordered.filter((_, index) => inserted[index] === true);
   const met = ordered.filter((_, index) => inserted[index] !== true);
-  const verdicts = fresh.map((arrival): [DeliveryArrival, Verdict] => [arrival, verdictOfNew(arrival)]);
+  const verdicts = fresh.map((arrival): [DeliveryArrival, Met] => [arrival, verdictOfNew(arrival)]);
   return [...verdicts, ...(await meetAll(tx, met))];
 }
 
@@ -49,19 +54,38 @@ function placeOf({ webhookId, reading }: DeliveryArrival): string {
 async function meetAll(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
-): Promise<[DeliveryArrival, Verdict][]> {
+): Promise<[DeliveryArrival, Met][]> {
   const keys = arrivals.map(({ contentKey }) => contentKey);
   const known = await tx.lock("deliveries", "contentKey", keys, heavyFields);
   const again = new Map(known.map((row) => [row.contentKey, { row, arrivals: [] as DeliveryArrival[] }]));
   for (const arrival of arrivals) again.get(arrival.contentKey)?.arrivals.push(arrival);
   await countAttempts(tx, [...again.values()]);
-  const verdicts: [DeliveryArrival, Verdict][] = [];
+  const sooner = await soonerInputs(tx, [...again.values()]);
+  const verdicts: [DeliveryArrival, Met][] = [];
   for (const arrival of arrivals) {
-    const same = again.get(arrival.contentKey)?.row;
-    const verdict = same === undefined ? await meetKnown(tx, arrival) : await meetSame(tx, same, arrival);
-    verdicts.push([arrival, verdict]);
+    const same = again.get(arrival.contentKey);
+    const met = same === undefined ? await meetKnown(tx, arrival) : await meetSame(tx, same, arrival);
+    verdicts.push([arrival, { input: sooner.get(arrival.contentKey), ...met }]);
   }
   return verdicts;
+}
+
+/**
+ * The events without a time of their own whose copy arrived before the one that was committed first: what the fold took
+ * from its arrival is no longer so (semantics §5.1).
+ */
+async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Promise<Map<string, FoldInput>> {
+  const ids = again
+    .filter(({ row }) => row.outcome === "applied" && row.occurredAt === null)
+    .filter((each) => firstReceivedAt(each) < each.row.receivedAt)
+    .map(({ row }) => row.id);
+  const rows = await tx.lookup("deliveries", "id", ids);
+  return new Map(
+    rows.flatMap((row) => {
+      const facts = fromFactColumns(row);
+      return facts === null ? [] : [[row.contentKey, toInput(row, facts)] as const];
+    }),
+  );
 }
 
 /** What hangs on the ids of others, and so stands however often the same body comes. */
@@ -71,7 +95,8 @@ const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict
  * The same body again. It is a duplicate, unless it was set aside for what was no fault of its own and can be applied now: an
  * unsigned header that a proxy changed, the hour of arrival, a fault of ours. Else that would take an event away for good.
  */
-async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
+async function meetSame(tx: StoreTransaction, again: Again, arrival: DeliveryArrival): Promise<Met> {
+  const { row } = again;
   const { facts, reason } = arrival.reading;
   if (row.outcome !== "quarantined" || lastingReasons.has(row.reason)) return duplicateOf(arrival);
   const [current] = await tx.lock("deliveries", "contentKey", [row.contentKey], heavyFields);
@@ -79,16 +104,21 @@ async function meetSame(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
   if (current.reason === "unstorable") return tryAgain(tx, current, arrival);
   if (facts === null || reason !== null) return duplicateOf(arrival);
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
-  return applied === undefined ? { outcome: "applied", webhookId: arrival.webhookId } : duplicateOf(arrival);
+  if (applied !== undefined) return duplicateOf(arrival);
+  const input = toInput({ ...arrival, receivedAt: firstReceivedAt(again) }, facts);
+  return { outcome: "applied", webhookId: arrival.webhookId, input };
 }
 
 /** As if it were new, but for when it came first and how often. Where that fails again it is undone with the whole try. */
-async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Verdict> {
+async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Met> {
   const { contentKey, attempts, receivedAt, lastReceivedAt } = row;
+  const first = { ...arrival, receivedAt };
   await tx.remove("deliveries", [{ field: "contentKey", op: "=", value: contentKey }]);
-  const [judged] = await dedupeDeliveries(tx, [{ ...arrival, receivedAt }]);
+  const [judged] = await dedupeDeliveries(tx, [first]);
   await tx.updateEach("deliveries", "contentKey", [{ contentKey, attempts, lastReceivedAt }]);
-  return judged?.[1] ?? duplicateOf(arrival);
+  const met = judged?.[1] ?? duplicateOf(arrival);
+  const { facts } = arrival.reading;
+  return facts === null || met.outcome !== "applied" ? met : { ...met, input: toInput(first, facts) };
 }
 
 /**
@@ -125,9 +155,16 @@ export async function countAttempts(tx: StoreTransaction, known: readonly Again[
   const counted = known.map(({ row, arrivals }) => {
     const times = [row.lastReceivedAt, ...arrivals.map(({ receivedAt }) => receivedAt)];
     const lastReceivedAt = times.reduce((last, each) => (compareText(each, last) > 0 ? each : last));
-    return { id: row.id, attempts: row.attempts + arrivals.length, lastReceivedAt };
+    const receivedAt = firstReceivedAt({ row, arrivals });
+    return { id: row.id, attempts: row.attempts + arrivals.length, receivedAt, lastReceivedAt };
   });
   await tx.updateEach("deliveries", "id", counted);
+}
+
+/** When its first copy arrived: commits may come in another order. Other content that came with its ids is no copy. */
+function firstReceivedAt({ row, arrivals }: Again): string {
+  const copies = arrivals.filter(({ contentKey }) => contentKey === row.contentKey);
+  return copies.reduce((first, each) => (each.receivedAt < first ? each.receivedAt : first), row.receivedAt);
 }
 
 /** The first content stands; the second is kept beside it, with an anomaly that names both. */
@@ -146,8 +183,9 @@ async function keepBeside(
     );
   const { facts } = arrival.reading;
   const detail = `${digestIdOf(arrival.digest)} came with ids of ${known?.id ?? "another delivery"}`;
+  const at = facts?.occurredAt ?? arrival.receivedAt;
   const place = { ...facts, webhookId: arrival.webhookId };
-  await tx.insert("anomalies", [lastingAnomaly(kind, detail, arrival.receivedAt, place)]);
+  await tx.insert("anomalies", [lastingAnomaly(kind, detail, at, place)]);
 }
 
 function verdictOfNew({ webhookId, reading }: DeliveryArrival): Verdict {

@@ -6,15 +6,14 @@ export interface AnomalyPlace {
   readonly contractId?: string | null;
   readonly milestoneId?: string | null;
   readonly webhookId?: string | null;
-  readonly occurredAt?: string | null;
 }
 
 /** An anomaly between deliveries or contracts: no fold makes it, so it has no position and no refold takes it away. */
 export function lastingAnomaly(
   kind: AnomalyKind,
   detail: string,
-  changedAt: string,
-  { contractId, milestoneId = null, webhookId = null, occurredAt = null }: AnomalyPlace,
+  at: string,
+  { contractId, milestoneId = null, webhookId = null }: AnomalyPlace,
 ): NewRow<"anomalies"> {
   return {
     // A `webhook.test` may name no contract.
@@ -24,7 +23,6 @@ export function lastingAnomaly(
     milestoneId,
     webhookId,
     detail,
-    occurredAt,
-    changedAt,
+    at,
   };
 }

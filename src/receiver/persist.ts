@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { attachments, type Attachment } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
-import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
-import type { FieldOf, StoreTransaction } from "../store/store.ts";
+import type { FieldOf, NewRow, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
+import { flagSharedRefunds } from "./shared-refunds.ts";
 
 /** @param done.inputs what was newly applied: an event of no family changes no contract and is noted by itself */
 export async function persist(
@@ -14,7 +14,7 @@ export async function persist(
   done: { readonly inputs: readonly FoldInput[]; readonly changes: readonly ContractChange[] },
   changedAt: string,
 ): Promise<void> {
-  await flagUnknownEvents(tx, done.inputs, changedAt);
+  await flagUnknownEvents(tx, done.inputs);
   const { changes } = done;
   if (changes.length === 0) return;
   const stamp = <Row extends object>(row: Row) => ({ ...row, changedAt });
@@ -28,34 +28,55 @@ export async function persist(
     "refunds",
     rows.flatMap(({ refunds }) => refunds),
   );
-  await tx.upsert("payments", rows.flatMap(({ payments }) => payments).map(stamp));
-  await tx.upsert("disputes", rows.flatMap(({ disputes }) => disputes).map(stamp));
+  await tx.upsert(
+    "payments",
+    rows.flatMap(({ payments }) => payments),
+  );
+  await tx.upsert(
+    "disputes",
+    rows.flatMap(({ disputes }) => disputes),
+  );
   await tx.upsert(
     "transitions",
     changes.flatMap(({ after }) => after.transitions),
   );
   await tx.upsert(
     "anomalies",
-    changes.flatMap(({ after }) => after.anomalies.map(stamp)),
+    changes.flatMap(({ after }) => after.anomalies),
   );
   for (const change of changes) await removeGone(tx, change);
-  await flagSharedRefunds(tx, changes, changedAt);
+  await flagSharedRefunds(tx, changes);
 }
 
-/** An event of no family moves nothing, so the fold never sees it: that it is unknown is noted here (semantics §5.3). */
-async function flagUnknownEvents(
-  tx: StoreTransaction,
-  inputs: readonly FoldInput[],
-  changedAt: string,
-): Promise<void> {
-  const rows = inputs.flatMap((input) => {
-    if (input.kind === "snapshot") return [];
+/**
+ * An event of no family moves nothing, so the fold never sees it: that it is unknown is noted here (semantics §5.3). One
+ * without a time comes again when a copy of it turns out to have arrived before.
+ */
+async function flagUnknownEvents(tx: StoreTransaction, inputs: readonly FoldInput[]): Promise<void> {
+  const rows = new Map<string, NewRow<"anomalies">>();
+  for (const input of inputs) {
+    if (input.kind === "snapshot" || !isOfNoFamily(input.facts.event)) continue;
+    const { webhookId, receivedAt } = input;
     const { event, contractId, milestoneId, occurredAt } = input.facts;
-    if (isKnownEventType(event) || familyOf(event) !== undefined) return [];
-    const place = { contractId, milestoneId, webhookId: input.webhookId, occurredAt };
-    return [lastingAnomaly("unknown-event", event, changedAt, place)];
-  });
-  await tx.insert("anomalies", rows);
+    const at = occurredAt ?? receivedAt;
+    if (at > (rows.get(webhookId)?.at ?? at)) continue;
+    rows.set(webhookId, lastingAnomaly("unknown-event", event, at, { contractId, milestoneId, webhookId }));
+    if (occurredAt === null) await removeUnknown(tx, contractId, webhookId);
+  }
+  await tx.insert("anomalies", [...rows.values()]);
+}
+
+function isOfNoFamily(event: string): boolean {
+  return !isKnownEventType(event) && familyOf(event) === undefined;
+}
+
+function removeUnknown(tx: StoreTransaction, contractId: string, webhookId: string): Promise<void> {
+  return tx.remove("anomalies", [
+    { field: "contractId", op: "=", value: contractId },
+    { field: "webhookId", op: "=", value: webhookId },
+    { field: "kind", op: "=", value: "unknown-event" },
+    { field: "position", op: "null" },
+  ]);
 }
 
 /** The rows of a contract that are new or not as they were. Its own counts as changed with what hangs on it. */
@@ -118,44 +139,4 @@ async function removeMissing<Name extends Attachment>(
     { field: "contractId", op: "=", value: contractId },
     { field, op: "in", value },
   ]);
-}
-
-/** One refund id on two contracts is the service's mistake or ours: each of the two is flagged, once (semantics §6). */
-async function flagSharedRefunds(
-  tx: StoreTransaction,
-  changes: readonly ContractChange[],
-  changedAt: string,
-): Promise<void> {
-  const added = changes.flatMap(({ before, after }) =>
-    [...after.refunds.values()].filter(({ refundId }) => !before.refunds.has(refundId)),
-  );
-  const refundIds = [...new Set(added.map(({ refundId }) => refundId))];
-  const all = await tx.lookup("refunds", "refundId", refundIds);
-  for (const refundId of refundIds) {
-    const holders = all.filter((refund) => refund.refundId === refundId);
-    if (holders.length > 1) await flagHolders(tx, refundId, holders, changedAt);
-  }
-}
-
-async function flagHolders(
-  tx: StoreTransaction,
-  refundId: string,
-  holders: readonly RefundRecord[],
-  changedAt: string,
-): Promise<void> {
-  const detail = `refund ${refundId} is named by more than one contract`;
-  const contractIds = holders.map(({ contractId }) => contractId);
-  const flagged = await tx.find("anomalies", {
-    where: [
-      { field: "kind", op: "=", value: "refund-id-shared" },
-      { field: "contractId", op: "in", value: contractIds },
-    ],
-  });
-  const isFlagged = (contractId: string): boolean =>
-    flagged.some((anomaly) => anomaly.contractId === contractId && anomaly.detail === detail);
-  // Without the milestone: whether it is known yet hangs on what came first (semantics §1.4).
-  const rows = contractIds
-    .filter((contractId) => !isFlagged(contractId))
-    .map((contractId) => lastingAnomaly("refund-id-shared", detail, changedAt, { contractId }));
-  await tx.insert("anomalies", rows);
 }

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { payloadOf } from "../store/payload.ts";
 import type { DeliveryRow, PayloadRow } from "../store/tables.ts";
 import { adopt } from "./adopt.ts";
-import { digestIn } from "./content-key.ts";
+import { toInput } from "./arrival.ts";
 import { persist } from "./persist.ts";
 import { transition } from "./transition.ts";
 
@@ -45,8 +45,7 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
         "not-releasable",
         `the event of delivery ${row.id} is applied already, as ${applied.id}`,
       );
-    const { contentKey, webhookId } = row;
-    const inputs = [{ kind: "event", digest: digestIn(contentKey), webhookId, facts } as const];
+    const inputs = [toInput(row, facts)];
     await persist(tx, { inputs, changes: await transition(tx, inputs, parts.folding) }, now);
   });
 }

@@ -8,8 +8,7 @@ import { groupBy } from "../shared/group-by.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { ContractChange } from "./arrival.ts";
-import { digestIn } from "./content-key.ts";
+import { toInput, type ContractChange } from "./arrival.ts";
 
 export async function transition(
   tx: StoreTransaction,
@@ -99,8 +98,7 @@ async function loadInputs(
   const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
   const events = deliveries.flatMap((row): FoldInput[] => {
     const facts = row.outcome === "applied" ? fromFactColumns(row) : null;
-    const { contentKey, webhookId } = row;
-    return facts === null ? [] : [{ kind: "event", digest: digestIn(contentKey), webhookId, facts }];
+    return facts === null ? [] : [toInput(row, facts)];
   });
   return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
 }

@@ -43,12 +43,13 @@ export interface StoreReader {
     field: FieldOf<Name>,
     where?: readonly Condition<Tables[Name]>[],
   ): Promise<Map<string | null, number>>;
-  /** The rows whose `field` is one of `values`, in no order. */
+  /** The rows whose `field` is one of `values`, in no order; of each value at most `limitEach`, whichever. */
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
     values: readonly string[],
     without?: readonly FieldOf<Name>[],
+    limitEach?: number,
   ): Promise<Tables[Name][]>;
 }
 

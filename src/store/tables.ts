@@ -19,8 +19,8 @@ export interface Tables {
   contracts: ContractRow;
   milestones: MilestoneRecord;
   refunds: RefundRecord;
-  payments: PaymentRow;
-  disputes: DisputeRow;
+  payments: PaymentRecord;
+  disputes: DisputeRecord;
   transitions: TransitionRecord;
   anomalies: AnomalyRow;
   secrets: SecretRow;
@@ -80,21 +80,12 @@ export interface ContractRow extends ContractRecord {
   readonly changedAt: string;
 }
 
-export interface PaymentRow extends PaymentRecord {
-  readonly changedAt: string;
-}
-
-export interface DisputeRow extends DisputeRecord {
-  readonly changedAt: string;
-}
-
 /** The fold's anomalies have a `position`; those between deliveries or contracts have none and stay for good. */
 export interface AnomalyRow extends Omit<AnomalyRecord, "contractId" | "position"> {
   readonly seq: number;
   readonly contractId: string | null;
   readonly position: number | null;
   readonly kind: AnomalyKind;
-  readonly changedAt: string;
 }
 
 /** Which signing secrets have ever verified a delivery, by fingerprint (semantics §3). An open rotation is a row too. */
@@ -232,7 +223,6 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       amountMinor: "integer",
       currency: "text",
       completedAt: "text",
-      changedAt: "text",
     },
     key: ["contractId", "paymentKey"],
     unique: [],
@@ -244,7 +234,6 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       disputeId: "text",
       milestoneId: "text",
       raisedAt: "text",
-      changedAt: "text",
     },
     key: ["contractId", "disputeKey"],
     unique: [],
@@ -277,8 +266,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       milestoneId: "text",
       webhookId: "text",
       detail: "text",
-      occurredAt: "text",
-      changedAt: "text",
+      at: "text",
     },
     key: ["contractId", "position"],
     unique: [],

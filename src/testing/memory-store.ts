@@ -105,8 +105,13 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       field: FieldOf<Name>,
       values: readonly string[],
       without?: readonly FieldOf<Name>[],
+      limitEach = Number.POSITIVE_INFINITY,
     ) {
-      const rows = rowsOf(table).filter((row) => values.includes(row[field] as string));
+      const rows = [...new Set(values)].flatMap((value) =>
+        rowsOf(table)
+          .filter((row) => row[field] === value)
+          .slice(0, limitEach),
+      );
       return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 

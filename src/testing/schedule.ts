@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { groupBy } from "../shared/group-by.ts";
 import { signBody } from "../signature/sign.ts";
 import { history, type History, type HistoryConstraints, type SentEvent } from "./history.ts";
 import { snapshotPlan, takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
@@ -18,6 +19,8 @@ export type ScheduledArrival = ScheduledEvent | ScheduledSnapshot;
 export interface ScheduledEvent {
   readonly kind: "event";
   readonly sent: SentEvent;
+  /** When the first copy of it arrives, by the receiver's clock: milliseconds since 1970. */
+  readonly firstMs: number;
 }
 
 /** One time that something arrives. */
@@ -25,6 +28,8 @@ export interface Arrived {
   readonly arrival: ScheduledArrival;
   /** The id in the header: the delivery's own, or a fresh one as a replay would bring it. */
   readonly webhookId: string;
+  /** When it arrives. Things are brought in any order, as by processes that commit one before the other. */
+  readonly atMs: number;
 }
 
 /** In which order, how often and how tightly things arrive. All lists may be short: the rest then comes as told. */
@@ -32,6 +37,8 @@ export interface Arrangement {
   /** The lower goes first; what has none goes first of all. */
   readonly order: readonly number[];
   readonly repeats: readonly { readonly of: number; readonly freshId: boolean }[];
+  /** Which copy of each thing is the one that arrives first; the first that is brought, where none is said. */
+  readonly firstCopies: readonly number[];
   readonly batchSizes: readonly number[];
 }
 
@@ -67,6 +74,7 @@ export function arrangement(): fc.Arbitrary<Arrangement> {
   return fc.record({
     order: fc.array(fc.nat({ max: 99 }), { maxLength: 40, size: "max" }),
     repeats: fc.array(fc.record({ of: fc.nat({ max: 40 }), freshId: fc.boolean() }), { maxLength: 6 }),
+    firstCopies: fc.array(fc.nat({ max: 3 }), { maxLength: 40 }),
     batchSizes: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 }),
   });
 }
@@ -77,7 +85,10 @@ export function rearrange({ histories, distinct }: Schedule, arranged: Arrangeme
 }
 
 /** A delivery's headers and body, signed as the service signs (supplement). */
-export function signArrived({ arrival, webhookId }: Arrived & { arrival: ScheduledEvent }, secret: string) {
+export function signArrived(
+  { arrival, webhookId }: { readonly arrival: ScheduledEvent; readonly webhookId: string },
+  secret: string,
+) {
   const { event, body, occurredAt } = arrival.sent;
   const headers = signBody({ secret, body, webhookId, event: event.event, timestamp: occurredAt });
   return { headers: { "Content-Type": "application/json", ...headers }, body };
@@ -92,7 +103,7 @@ function toSchedule(
   const events = histories
     .flatMap(({ sent }) => sent)
     .filter((_, index) => lost[index] !== true)
-    .map((sent): ScheduledEvent => ({ kind: "event", sent }));
+    .map((sent, index): ScheduledEvent => ({ kind: "event", sent, firstMs: startMs + index * gapMs }));
   const distinct = [...events, ...snapshotsOf(histories, reads)];
   return printable({ histories, distinct, batches: arrange(distinct, arranged) });
 }
@@ -105,17 +116,36 @@ function snapshotsOf(histories: readonly History[], reads: readonly SnapshotPlan
   return [...new Map(taken.map((snapshot) => [snapshot.digest, snapshot])).values()];
 }
 
-function arrange(distinct: readonly ScheduledArrival[], { order, repeats, batchSizes }: Arrangement) {
+/** Long after all that happens; more than two copies of one thing may be apart. */
+const startMs = Date.UTC(2026, 10, 1);
+const gapMs = 1000;
+
+function arrange(distinct: readonly ScheduledArrival[], arranged: Arrangement): Arrived[][] {
+  const { order, repeats, firstCopies, batchSizes } = arranged;
   const once = distinct.map((arrival) => ({ arrival, webhookId: ownId(arrival) }));
   const again = repeats.flatMap(({ of, freshId }, index) => {
     const arrival = distinct[of % distinct.length];
     if (arrival === undefined) return [];
     return { arrival, webhookId: freshId ? `fresh-${index}-${ownId(arrival)}` : ownId(arrival) };
   });
-  const all: Arrived[] = [...once, ...again];
-  const keyed = all.map((arrived, index) => ({ arrived, key: order[index] ?? -1 }));
-  const sorted = keyed.sort((a, b) => a.key - b.key).map(({ arrived }) => arrived);
-  return cut(sorted, batchSizes);
+  const keyed = [...once, ...again].map((copy, index) => ({ copy, key: order[index] ?? -1 }));
+  const sorted = keyed.sort((a, b) => a.key - b.key).map(({ copy }) => copy);
+  return cut(giveTimes(sorted, firstCopies), batchSizes);
+}
+
+type Copy = Omit<Arrived, "atMs">;
+
+/** One copy of each thing arrives at its first time, wherever it stands; the others later, in the order in which they stand. */
+function giveTimes(copies: readonly Copy[], firstCopies: readonly number[]): Arrived[] {
+  const all = groupBy(copies, ({ arrival }) => arrival);
+  const firsts = new Set(
+    [...all.values()].map((same, index) => same[(firstCopies[index] ?? 0) % same.length]),
+  );
+  return copies.map((copy) => {
+    const { arrival } = copy;
+    const late = firsts.has(copy) ? 0 : 1 + (all.get(arrival)?.indexOf(copy) ?? 0);
+    return { ...copy, atMs: (arrival.kind === "event" ? arrival.firstMs : startMs) + late };
+  });
 }
 
 function cut<Item>(items: readonly Item[], sizes: readonly number[]): Item[][] {

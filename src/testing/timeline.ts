@@ -28,11 +28,12 @@ function tellMove({ milestoneId, from, to }: LifeMove): string {
   return `${milestoneId === null ? "contract" : `milestone ${milestoneId}`} ${from ?? "·"} → ${to}`;
 }
 
-function tellArrived({ arrival, webhookId }: Arrived): string {
+function tellArrived({ arrival, webhookId, atMs }: Arrived): string {
   if (arrival.kind === "snapshot") return tellSnapshot(arrival);
   const { event, payloadId } = arrival.sent;
   const fresh = webhookId.startsWith("fresh-") ? " under a fresh id" : "";
-  return `${event.event} (${payloadId.slice(0, 8)})${fresh}`;
+  const late = atMs === arrival.firstMs ? "" : `, ${atMs - arrival.firstMs} ms after its first copy`;
+  return `${event.event} (${payloadId.slice(0, 8)})${fresh}${late}`;
 }
 
 function tellSnapshot({ facts }: ScheduledSnapshot): string {

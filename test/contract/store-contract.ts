@@ -57,7 +57,7 @@ function contractRow(contractId: string, shape: Partial<ContractRow> = {}): Cont
   return {
     contractId,
     status: "Escrow",
-    statusSince: null,
+    statusSince: "",
     statusKey: "",
     statusDerived: false,
     previousStatus: null,
@@ -76,7 +76,7 @@ function contractRow(contractId: string, shape: Partial<ContractRow> = {}): Cont
     buyer: null,
     seller: null,
     createdAt: null,
-    updatedAt: null,
+    updatedAt: "",
     syncedAt: null,
     lastKey: "",
     transitionCount: 0,
@@ -291,8 +291,7 @@ export function describeStore(contract: StoreContract): void {
           milestoneId: null,
           webhookId: null,
           detail: "",
-          occurredAt: null,
-          changedAt: "",
+          at: "",
         } as const;
         expect(await insert("anomalies", [anomaly, anomaly, { ...anomaly, contractId: "CNT-1" }])).toEqual([
           true,
@@ -340,8 +339,7 @@ export function describeStore(contract: StoreContract): void {
           kind: "gap",
           milestoneId: null,
           webhookId: null,
-          occurredAt: null,
-          changedAt: "",
+          at: "",
         } as const;
         await store.transaction((tx) =>
           tx.upsert("anomalies", [

@@ -6,8 +6,8 @@ import { afterAll, expect, it } from "vitest";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
-import { attemptsByDigest, mirroredRows } from "../property/rows.ts";
-import { openReceiving, secret, tickingClock } from "../property/receiving.ts";
+import { asReceived, attemptsByDigest, mirroredRows } from "../property/rows.ts";
+import { arrivalClock, openReceiving, secret } from "../property/receiving.ts";
 import { history } from "../../src/testing/history.ts";
 import { signArrived, type ScheduledEvent } from "../../src/testing/schedule.ts";
 import { createRandom, type Random } from "../simulation/random.ts";
@@ -74,10 +74,19 @@ interface Sent {
 /** What was stored is what the memory model makes of the same events in their own order. */
 async function checkRows(schema: string, distinct: readonly Sent[], stream: readonly Sent[]): Promise<void> {
   const store = postgres({ connectionString: postgresUrl, schema });
-  await store.open({ migrate: "check", logger: silentLogger, clock: tickingClock() });
+  await store.open({ migrate: "check", logger: silentLogger, clock: arrivalClock() });
   const model = await openReceiving(createMemoryStore());
-  const batches = Array.from({ length: Math.ceil(distinct.length / 200) }, (_, index) =>
-    distinct.slice(index * 200, index * 200 + 200),
+  const received = await asReceived(
+    store,
+    distinct.map(({ arrival }) => arrival),
+  );
+  const all = received.map((arrival, index) => ({
+    arrival,
+    webhookId: distinct[index]?.webhookId ?? "",
+    atMs: arrival.firstMs,
+  }));
+  const batches = Array.from({ length: Math.ceil(all.length / 200) }, (_, index) =>
+    all.slice(index * 200, index * 200 + 200),
   );
   await model.deliver({ batches });
   expect(await mirroredRows(store)).toEqual(await mirroredRows(model.store));
@@ -96,7 +105,10 @@ function distinctEvents(seed: number): Sent[] {
   const events = [...lives.values()]
     .slice(0, contracts)
     .flatMap(({ sent }) => sent)
-    .map((sent): Sent => ({ arrival: { kind: "event", sent }, webhookId: `wh-${sent.payloadId}` }));
+    .map((sent): Sent => ({
+      arrival: { kind: "event", sent, firstMs: 0 },
+      webhookId: `wh-${sent.payloadId}`,
+    }));
   return [...new Map(events.map((each) => [each.arrival.sent.digest, each])).values()];
 }
 

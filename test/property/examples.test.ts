@@ -6,7 +6,7 @@ import { emptyState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
 import { signBody } from "../../src/signature/sign.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
-import { folding, openReceiving, secret } from "./receiving.ts";
+import { arrivingAt, folding, openReceiving, secret } from "./receiving.ts";
 import { mirroredRows, rowsOfStates, type Rows } from "./rows.ts";
 
 it("what a refund is of does not hang on which of two contracts with its id came first", async () => {
@@ -49,7 +49,8 @@ async function rowsAfter(bodies: readonly string[]): Promise<Rows> {
   const { store, receiver } = await openReceiving(createMemoryStore());
   for (const body of bodies) {
     const headers = signBody({ secret, body, webhookId: body.slice(0, 60), timestamp: 0 });
-    expect((await receiver.receive({ method: "POST", headers, body })).outcome).toBe("applied");
+    const answer = await arrivingAt(0, () => receiver.receive({ method: "POST", headers, body }));
+    expect(answer.outcome).toBe("applied");
   }
   return mirroredRows(store);
 }
@@ -57,5 +58,5 @@ async function rowsAfter(bodies: readonly string[]): Promise<Rows> {
 function toInput(body: string): FoldInput {
   const parsed = parseEvent(Buffer.from(body));
   if (!parsed.ok) throw new Error(parsed.error.detail);
-  return { kind: "event", digest: body, webhookId: body, facts: parsed.value.facts };
+  return { kind: "event", digest: body, webhookId: body, receivedAt: "", facts: parsed.value.facts };
 }

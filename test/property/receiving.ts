@@ -1,5 +1,6 @@
 /** A receiver on a store, fed with schedules: what createMirror builds, with a way in for API reads. */
 import { keptHeaders } from "../../src/receiver/kept-headers.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createNotify } from "../../src/receiver/notify.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
 import { createSecretProof } from "../../src/receiver/proof.ts";
@@ -16,10 +17,20 @@ import { signArrived, type Arrived, type Schedule } from "../../src/testing/sche
 export const secret = "whsec_property_based";
 export const folding = { skewMs: 60_000 };
 
-/** Every reading of it is later than the one before, so that what depends on the time of arrival shows. */
-export function tickingClock(): Clock {
-  let now = Date.UTC(2026, 10, 1);
-  return { now: () => (now += 7) };
+const arrivalTime = new AsyncLocalStorage<number>();
+
+/**
+ * What arrives, arrives when its schedule says. Every other reading is later than the one before, so that what depends on
+ * the time of a commit shows.
+ */
+export function arrivalClock(): Clock {
+  let now = Date.UTC(2026, 11, 1);
+  return { now: () => arrivalTime.getStore() ?? (now += 7) };
+}
+
+/** What `work` brings arrives at this time. */
+export function arrivingAt<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  return arrivalTime.run(ms, work);
 }
 
 export interface Receiving {
@@ -34,7 +45,7 @@ export async function openReceiving(
   store: Store,
   { answerMs, batchMax = 256 }: { readonly answerMs?: number; readonly batchMax?: number } = {},
 ): Promise<Receiving> {
-  const clock = tickingClock();
+  const clock = arrivalClock();
   const verifier = createVerifier({ scheme: "default" });
   const secrets = await openSecrets(secret, verifier.scheme, clock, () => {});
   await store.open({ migrate: "auto", logger: silentLogger, clock });
@@ -71,8 +82,9 @@ async function deliver(receiver: Receiver, { batches }: Pick<Schedule, "batches"
   return verdicts;
 }
 
-function bring(receiver: Receiver, { arrival, webhookId }: Arrived): Promise<Verdict> {
+function bring(receiver: Receiver, { arrival, webhookId, atMs }: Arrived): Promise<Verdict> {
   // Each reading is an arrival of its own.
   if (arrival.kind === "snapshot") return receiver.takeSnapshot({ ...arrival });
-  return receiver.receive({ method: "POST", ...signArrived({ arrival, webhookId }, secret) });
+  const request = { method: "POST", ...signArrived({ arrival, webhookId }, secret) };
+  return arrivingAt(atMs, () => receiver.receive(request));
 }

@@ -5,9 +5,10 @@ import { compareText } from "../../src/domain/order.ts";
 import type { ContractState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
 import { digestIn } from "../../src/receiver/content-key.ts";
+import { toIsoTime } from "../../src/shared/clock.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { TableName, Tables } from "../../src/store/tables.ts";
-import type { ScheduledArrival } from "../../src/testing/schedule.ts";
+import type { ScheduledArrival, ScheduledEvent } from "../../src/testing/schedule.ts";
 import { folding } from "./receiving.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -31,7 +32,6 @@ const arrivalFacts: ReadonlySet<string> = new Set([
   "seq",
   "changedAt",
   "syncedAt",
-  "receivedAt",
   "lastReceivedAt",
   "attempts",
 ]);
@@ -77,7 +77,17 @@ export function toFoldInput(arrival: ScheduledArrival): FoldInput {
   const parsed = parseEvent(Buffer.from(arrival.sent.body));
   if (!parsed.ok) throw new Error(`${parsed.error.reason}: ${parsed.error.detail}`);
   const { digest } = arrival.sent;
-  return { kind: "event", digest, webhookId: digest, facts: parsed.value.facts };
+  const receivedAt = toIsoTime(arrival.firstMs);
+  return { kind: "event", digest, webhookId: digest, receivedAt, facts: parsed.value.facts };
+}
+
+/** The same events as they reached a store that other processes filled, by clocks of their own. */
+export async function asReceived(store: Store, events: readonly ScheduledEvent[]): Promise<ScheduledEvent[]> {
+  const rows = await store.read((reader) => reader.find("deliveries"));
+  const times = new Map(
+    rows.map(({ contentKey, receivedAt }) => [digestIn(contentKey), Date.parse(receivedAt)]),
+  );
+  return events.map((event) => ({ ...event, firstMs: times.get(event.sent.digest) ?? event.firstMs }));
 }
 
 /** How often each delivery is said to have come. */
@@ -113,9 +123,10 @@ async function readTable(reader: StoreReader, table: TableName): Promise<Row[]> 
   return (await reader.find(table)) as unknown as Row[];
 }
 
-/** Of a delivery: what it says and what became of it. Its webhook id is whichever came first. */
-function identity({ contentKey, payloadId, outcome, reason, contradicts, facts }: Tables["deliveries"]): Row {
-  return { contentKey, payloadId, outcome, reason, contradicts, facts };
+/** Of a delivery: what it says, what became of it and when it arrived first. Its webhook id is whichever was brought first. */
+function identity(row: Tables["deliveries"]): Row {
+  const { contentKey, payloadId, outcome, reason, contradicts, receivedAt, facts } = row;
+  return { contentKey, payloadId, outcome, reason, contradicts, receivedAt, facts };
 }
 
 function comparable(rows: readonly object[], digests: ReadonlyMap<string, string> = new Map()): Row[] {

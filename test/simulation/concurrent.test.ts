@@ -10,7 +10,7 @@ import { silentLogger } from "../../src/shared/logger.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { history, type History, type SentEvent } from "../../src/testing/history.ts";
-import { attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";
+import { asReceived, attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";
 import { signSent, simulatedDeliveries, type SimulatedDelivery } from "./deliveries.ts";
 import { buildChild, secret, startReceiver, type Answer, type Delivery, type Receiver } from "./processes.ts";
 import { chooseSeed, report, secondsSince } from "./report.ts";
@@ -140,9 +140,13 @@ async function checkStored(database: string, delivered: readonly SimulatedDelive
   const store: Store = sqlite(database);
   await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
   const [attempts, rows] = [await attemptsByDigest(store), withinContracts(await mirroredRows(store))];
+  const received = await asReceived(
+    store,
+    delivered.map(({ arrival }) => arrival),
+  );
   await store.close();
   for (const { arrival } of delivered) expect(attempts.get(arrival.sent.digest)).toBe(1);
-  const model = foldedRows(delivered.map(({ arrival }) => arrival));
+  const model = foldedRows(received);
   const ids = new Set(delivered.map(({ contractId }) => contractId));
   for (const [table, expected] of Object.entries(model))
     expect(rows[table]?.filter((row) => ids.has(String(row["contractId"])))).toEqual(expected);

@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/shared/logger.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { freshSchema, postgresUrl } from "../support/postgres.ts";
 import { openDatabase } from "./database.ts";
-import { attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";
+import { asReceived, attemptsByDigest, foldedRows, mirroredRows, withinContracts } from "../property/rows.ts";
 import { simulatedDeliveries, type SimulatedDelivery } from "./deliveries.ts";
 import { buildChild, startReceiver, type Receiver } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -145,11 +145,15 @@ async function checkStored(run: Run, database: string): Promise<void> {
   await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
   const attempts = await attemptsByDigest(store);
   const rows = withinContracts(await mirroredRows(store));
+  const received = await asReceived(
+    store,
+    run.deliveries.map(({ arrival }) => arrival),
+  );
   await store.close();
   expect(attempts.size).toBe(run.known.size);
   for (const [digest, { sent, acked }] of run.known) {
     expect(attempts.get(digest)).toBeGreaterThanOrEqual(acked);
     expect(attempts.get(digest)).toBeLessThanOrEqual(sent);
   }
-  expect(rows).toEqual(foldedRows(run.deliveries.map(({ arrival }) => arrival)));
+  expect(rows).toEqual(foldedRows(received));
 }

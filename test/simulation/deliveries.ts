@@ -18,7 +18,7 @@ export function simulatedDeliveries(count: number, seed: number): SimulatedDeliv
 
 /** Signed as the service signs it, under an id of its own. */
 export function signSent(sent: SentEvent): SimulatedDelivery {
-  const arrival: ScheduledEvent = { kind: "event", sent };
+  const arrival: ScheduledEvent = { kind: "event", sent, firstMs: 0 };
   const signed = signArrived({ arrival, webhookId: `wh-${sent.payloadId}` }, secret);
   return { arrival, contractId: sent.contractId, ...signed };
 }

@@ -92,10 +92,11 @@ export function factsOf(type: string, shape: EventShape = {}): EventFacts {
   return parsed.value.facts;
 }
 
-/** An event as the fold takes it in. */
-export function event(type: string, shape: EventShape = {}): EventInput {
+/** An event as the fold takes it in, received long after all of them happened. */
+export function event(type: string, shape: EventShape = {}, receivedAt = at(9000)): EventInput {
   const digest = sha256(eventBody(type, shape));
-  return { kind: "event", digest, webhookId: `wh-${digest.slice(0, 12)}`, facts: factsOf(type, shape) };
+  const webhookId = `wh-${digest.slice(0, 12)}`;
+  return { kind: "event", digest, webhookId, receivedAt, facts: factsOf(type, shape) };
 }
 
 export interface SnapshotShape {

@@ -28,9 +28,10 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
       field: FieldOf<Name>,
       values: readonly string[],
       without: readonly FieldOf<Name>[] = [],
+      limitEach?: number,
     ) {
       if (values.length === 0) return [];
-      const { sql } = statements.lookup(table, field, without);
+      const { sql } = statements.lookup(table, field, without, limitEach);
       return decodeRows(table, await session.all(sql, [toValues(table, field, values)]), without);
     },
 

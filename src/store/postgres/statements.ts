@@ -37,9 +37,12 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     upsert: (table: TableName): RowStatement =>
       kept(`upsert ${table}`, () => rowStatement(table, upserting(table))),
 
-    lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
-      kept(`lookup ${table} ${field} ${without.join()}`, () =>
-        rowStatement(table, looking(table, field, without)),
+    lookup: (table: TableName, field: string, without: readonly string[], limit?: number): RowStatement =>
+      kept(`lookup ${table} ${field} ${without.join()} ${limit}`, () =>
+        rowStatement(
+          table,
+          limit === undefined ? looking(table, field, without) : lookingForSome(table, field, without, limit),
+        ),
       ),
 
     lock: (table: TableName, field: string, without: readonly string[]): RowStatement =>
@@ -114,6 +117,22 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
     );
   }
 
+  /** Of each value so many rows, found by the index for each. */
+  function lookingForSome(
+    table: TableName,
+    field: string,
+    without: readonly string[],
+    limit: number,
+  ): Compilable {
+    const { name, type } = columnOf(table, field);
+    const columns = refs(names(table, without));
+    const query = sql`
+      select ${columns} from unnest(${array(field, type)}) as given(value) cross join lateral (
+        select ${columns} from ${sql.table(named(table))} where ${sql.ref(name)} = given.value limit ${sql.lit(limit)}
+      ) as found`;
+    return { compile: () => query.compile(kysely) };
+  }
+
   function looking(table: TableName, field: string, without: readonly string[]) {
     const { name, type } = columnOf(table, field);
     return kysely
@@ -128,9 +147,11 @@ const neverChanged = "";
 
 /** What such a row must have. */
 const blankContract = {
+  statusSince: "",
   statusKey: "",
   statusDerived: 0,
   currency: "",
+  updatedAt: "",
   lastKey: "",
   transitionCount: 0,
   anomalyCount: 0,

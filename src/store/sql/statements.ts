@@ -78,13 +78,12 @@ export function createStatements(
         ),
       ),
 
-    lookup: (table: TableName, field: string, without: readonly string[]): RowStatement =>
-      kept(`lookup ${table} ${field} ${without.join()}`, () =>
-        rowStatement(
-          table,
-          kysely.selectFrom(named(table)).select(names(table, without)).where(isField(table, field)),
-        ),
-      ),
+    lookup: (table: TableName, field: string, without: readonly string[], limit?: number): RowStatement =>
+      kept(`lookup ${table} ${field} ${without.join()} ${limit}`, () => {
+        const rows = kysely.selectFrom(named(table)).select(names(table, without));
+        const found = rows.where(isField(table, field));
+        return rowStatement(table, limit === undefined ? found : found.limit((eb) => eb.lit(limit)));
+      }),
 
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));

@@ -16,9 +16,10 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       field: FieldOf<Name>,
       values: readonly string[],
       without: readonly FieldOf<Name>[] = [],
+      limitEach?: number,
     ) {
       if (values.length === 0) return [];
-      const { sql, columns } = statements.lookup(table, field, without);
+      const { sql, columns } = statements.lookup(table, field, without, limitEach);
       const runs = values.map((value) => encodeRow(columns, { [field]: value }));
       return decodeRows(table, await session.allEach(sql, runs), without);
     },
