@@ -8,7 +8,7 @@ import type { StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
 import type { DeliveryArrival } from "./arrival.ts";
 import { countAttempts } from "./dedupe.ts";
-import { digestIdOf, setAside } from "./delivery-row.ts";
+import { digestIdOf, insertDeliveries, setAside } from "./delivery-row.ts";
 import { failed, type Verdict } from "./outcome.ts";
 
 export async function keepUnstorable(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
@@ -29,7 +29,7 @@ async function insertBytes(tx: StoreTransaction, arrival: DeliveryArrival): Prom
   const unread = { ...arrival, reading: { facts: null, reason: "unstorable" } } as const;
   const nameless = { ...unread, webhookId: digestIdOf(arrival.digest), headers: {} };
   const insert = async (bare: DeliveryArrival) => {
-    const [isNew] = await tx.insert("deliveries", [setAside(bare, "unstorable", null)]);
+    const [isNew] = await insertDeliveries(tx, [bare], (each) => setAside(each, "unstorable", null));
     return isNew === true;
   };
   const named = await settle(() => tx.savepoint(() => insert(unread)));
