@@ -1,5 +1,23 @@
 export { createMirror, type Mirror } from "./mirror/create-mirror.ts";
-export type { IntakeOptions, MirrorOptions, WebhookOptions } from "./mirror/options.ts";
+export type { CloseOptions } from "./mirror/create-mirror.ts";
+export type { IntakeOptions, JobsOptions, MirrorOptions, WebhookOptions } from "./mirror/options.ts";
+export type { HandlerQueries, HandlerSurface, JobActions, RegisteredHandler } from "./mirror/handlers.ts";
+export { defineHandler } from "./handlers/define-handler.ts";
+export type {
+  DefinedHandler,
+  EventHandler,
+  EventName,
+  EventOf,
+  TransactionHandler,
+  TransitionHandler,
+  TransitionOn,
+} from "./handlers/define-handler.ts";
+export { PermanentError, RetryAfterError } from "./handlers/errors.ts";
+export type { HandlerContext, HandlerOptions } from "./handlers/handler.ts";
+export type { TransactionContext } from "./handlers/in-transaction.ts";
+export type { KnownEvent, UnknownEvent, WebhookEvent, WebhookEventType } from "./handlers/event.ts";
+export type { Job, JobFilter, JobQueries } from "./queries/jobs.ts";
+export type { WaitFor, WaitOptions } from "./queries/wait-for.ts";
 export type { Health } from "./mirror/health.ts";
 export { contractMachine } from "./domain/contract.ts";
 export { milestoneMachine } from "./domain/milestone.ts";

@@ -17,6 +17,12 @@ import {
   type RefundQueries,
 } from "../queries/refunds.ts";
 import { keptHeaders } from "../receiver/kept-headers.ts";
+import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
+import { createInside, type Inside } from "../handlers/inside.ts";
+import { createWaitFor, type WaitFor } from "../queries/wait-for.ts";
+import { createListeners } from "../receiver/tell.ts";
+import type { Store } from "../store/store.ts";
+import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
 import type { ReceiveResult } from "../receiver/outcome.ts";
 import { createSecretProof } from "../receiver/proof.ts";
@@ -33,17 +39,34 @@ import { createHealth, type Health } from "./health.ts";
 import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
 
 /** A local copy of every contract's state, kept by the service's webhooks. */
-export interface Mirror {
+export interface Mirror extends HandlerSurface {
   /**
    * Takes in one webhook request and says what to answer. Never rejects. A 2xx means that the delivery and everything
    * derived from it is durable.
    */
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
-  readonly contracts: ContractQueries;
+  readonly contracts: ContractQueries & {
+    /**
+     * Resolves with the contract once its history holds a move to one of these statuses: for the race between a buyer's
+     * redirect and the webhook.
+     *
+     * @throws EscrowMirrorError `unreachable-status` when the contract has ended elsewhere; `timeout`; `aborted`;
+     *   `inside-transaction`
+     */
+    readonly waitFor: WaitFor;
+  };
   readonly refunds: RefundQueries;
   readonly payments: PaymentQueries;
   readonly disputes: DisputeQueries;
-  readonly deliveries: DeliveryQueries;
+  readonly deliveries: DeliveryQueries & {
+    /**
+     * Owes the delivery to its handlers once more. The mirror's state stays as it is.
+     *
+     * @returns how many handlers it is owed to
+     * @throws EscrowMirrorError `not-found` where no applied delivery has that id
+     */
+    replay(webhookId: string): Promise<number>;
+  };
   readonly quarantine: QuarantineQueries & {
     /**
      * Applies a quarantined delivery after all.
@@ -66,10 +89,22 @@ export interface Mirror {
   readonly db: Kysely<MirrorDatabase>;
   /** Bytes. A larger body is answered 413, so that a host may stop reading there. */
   readonly maxBodyBytes: number;
-  /** Refuses new deliveries with 503, commits and answers those in flight, then closes the store. */
-  close(): Promise<void>;
+  /**
+   * Refuses new deliveries with 503, commits and answers those in flight, tells running handlers by their signal and waits
+   * for them, then closes the store. What still runs at the deadline is given back, for another process.
+   *
+   * @throws EscrowMirrorError `inside-transaction` inside a handler
+   */
+  close(options?: CloseOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+export interface CloseOptions {
+  /** How long running handlers have to end. Milliseconds, default 10,000. */
+  readonly deadlineMs?: number | undefined;
+}
+
+const closeDeadlineMs = 10_000;
 
 /**
  * Opens the store, makes its tables ready and starts to take deliveries in.
@@ -93,6 +128,17 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     notify.secretsFault(error),
   );
   await store.open({ migrate, logger, clock });
+  const inside = createInside();
+  const handlers = createHandlers({
+    store,
+    inside,
+    clock,
+    logger,
+    options: settings.jobs,
+    handlerTimeoutMs: settings.handlerTimeoutMs,
+    startAt: await newestSeq(store),
+  });
+  handlers.define(options.handlers ?? []);
   const proof = createSecretProof(store, clock, webhook.rotating);
   const receiver = createReceiver({
     store,
@@ -101,6 +147,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     notify,
     clock,
     folding,
+    listeners: createListeners(handlers, inside, folding),
     intake: settings.intake,
     parsing: {
       bodyBytesMax: webhook.maxBodyBytes,
@@ -108,21 +155,47 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
       keptHeaders: keptHeaders(verifier.scheme, webhook.headerPrefix ?? defaultHeaderPrefix),
     },
   });
-  return assemble(settings, receiver);
+  return assemble(settings, receiver, handlers, inside);
 }
 
-function assemble(settings: MirrorSettings, receiver: Receiver): Mirror {
-  const { store, clock, folding, webhook } = settings;
+/** Where handlers begin that are new here. */
+async function newestSeq(store: Store): Promise<number> {
+  const query = { orderBy: ["seq"], descending: true, limit: 1 } as const;
+  const [newest] = await store.read((reader) => reader.find("deliveries", query));
+  return newest?.seq ?? 0;
+}
+
+function assemble(settings: MirrorSettings, receiver: Receiver, handlers: Handlers, inside: Inside): Mirror {
+  const { clock, folding, webhook } = settings;
+  const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= receiver.close().then(() => store.close()));
-  const releasing = { store, clock, folding, bodyBytesMax: webhook.maxBodyBytes };
+  const closeAll = async (deadlineMs: number): Promise<void> => {
+    await receiver.close();
+    await handlers.runner.close(deadlineMs);
+    await handlers.registry.close();
+    await settings.store.close();
+  };
+  const close = async ({ deadlineMs = closeDeadlineMs }: CloseOptions = {}): Promise<void> => {
+    inside.refuseInHandler("mirror.close()");
+    await (closing ??= closeAll(deadlineMs));
+  };
+  const listeners = createListeners(handlers, inside, folding);
+  const releasing = { store, clock, folding, bodyBytesMax: webhook.maxBodyBytes, listeners };
+  const waitFor = createWaitFor(store, receiver.commits);
   return {
+    ...createHandlerSurface(store, handlers),
     receive: (request) => receiver.receive(request),
-    contracts: createContractQueries(store),
+    contracts: {
+      ...createContractQueries(store),
+      waitFor: async (...given) => {
+        inside.refuseInTransaction("mirror.contracts.waitFor()");
+        return waitFor(...given);
+      },
+    },
     refunds: createRefundQueries(store, clock),
     payments: createPaymentQueries(store),
     disputes: createDisputeQueries(store),
-    deliveries: createDeliveryQueries(store),
+    deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },
     quarantine: { ...createQuarantineQueries(store), release: (id) => release(releasing, id) },
     anomalies: createAnomalyQueries(store),
     rebuild: (options = {}) => rebuild(store, clock, folding, options),
@@ -132,6 +205,6 @@ function assemble(settings: MirrorSettings, receiver: Receiver): Mirror {
     },
     maxBodyBytes: webhook.maxBodyBytes,
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }

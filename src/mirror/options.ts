@@ -1,5 +1,8 @@
 import { z } from "zod";
 import type { FoldOptions } from "../domain/fold.ts";
+import type { Backoff } from "../handlers/backoff.ts";
+import type { DefinedHandler } from "../handlers/define-handler.ts";
+import type { RunnerOptions } from "../handlers/runner.ts";
 import type { IntakeLimits } from "../receiver/intake.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
@@ -18,6 +21,11 @@ export interface MirrorOptions {
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
   readonly intake?: IntakeOptions | undefined;
+  /** Handlers that are registered before the first delivery is taken in: `defineHandler(name, event, run)`. */
+  readonly handlers?: readonly DefinedHandler[] | undefined;
+  readonly jobs?: JobsOptions | undefined;
+  /** How long an `inTransaction` handler may take, and all of them in one commit. Milliseconds, default 10,000. */
+  readonly handlerTimeoutMs?: number | undefined;
   /**
    * pino's or the console's shape. Never sees a secret, a signature or a payload. Default: silent, but for a warning of the
    * process, once for each cause, where deliveries are not taken in.
@@ -54,6 +62,25 @@ export interface IntakeOptions {
   readonly batchMax?: number | undefined;
 }
 
+/** How handlers are run. */
+export interface JobsOptions {
+  /** `false` in a process that only receives: its jobs are run by others, or by `jobs.runOnce()`. Default `true`. */
+  readonly run?: boolean | undefined;
+  /** How many handlers run at once in this process. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** How long a process may be silent before others take its jobs over. Milliseconds, default 30,000. */
+  readonly leaseMs?: number | undefined;
+  /** How long one run may take. Milliseconds, default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** After how many failed attempts a job is dead. Default 15. */
+  readonly maxAttempts?: number | undefined;
+  /**
+   * The wait before the second attempt, doubled for each after it up to an hour, in milliseconds; or a function of the number
+   * of attempts. Default 1,000.
+   */
+  readonly backoffMs?: Backoff | undefined;
+}
+
 /** The options with their defaults. */
 export interface MirrorSettings {
   readonly store: Store;
@@ -61,19 +88,27 @@ export interface MirrorSettings {
   readonly webhook: WebhookOptions & { readonly maxBodyBytes: number; readonly rotating: boolean };
   readonly folding: FoldOptions;
   readonly intake: IntakeLimits;
+  readonly jobs: RunnerOptions;
+  readonly handlerTimeoutMs: number;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
 /** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
 export function parseOptions(options: MirrorOptions): MirrorSettings {
-  const { migrate, webhook, fold, intake } = parseConfiguration("createMirror", schema, options);
+  const { migrate, webhook, fold, intake, jobs, handlerTimeoutMs } = parseConfiguration(
+    "createMirror",
+    schema,
+    options,
+  );
   return {
     store: options.store,
     migrate,
     webhook: { ...options.webhook, maxBodyBytes: webhook.maxBodyBytes, rotating: webhook.rotating },
     folding: fold,
     intake,
+    jobs: { ...jobs, backoffMs: options.jobs?.backoffMs ?? 1000 },
+    handlerTimeoutMs,
     logger: unfailing(options.logger ?? warningLogger()),
     clock: options.clock ?? systemClock,
   };
@@ -87,6 +122,11 @@ const isLogger = (value: unknown): boolean =>
   ["debug", "info", "warn", "error"].every(
     (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
   );
+
+const isHandler = (value: unknown): boolean =>
+  typeof (value as Partial<DefinedHandler> | null)?.run === "function";
+const isBackoff = (value: unknown): boolean =>
+  typeof value === "function" || (typeof value === "number" && value >= 0 && Number.isFinite(value));
 
 const schema = strictOptions({
   store: z.custom(isStore, 'expected a store: sqlite("escrow.db")'),
@@ -106,6 +146,16 @@ const schema = strictOptions({
     bytesMax: positive.default(67_108_864),
     batchMax: positive.default(256),
   }).prefault({}),
+  handlers: z.array(z.custom(isHandler, "expected what defineHandler() gives")).default([]),
+  jobs: strictOptions({
+    run: z.boolean().default(true),
+    concurrency: positive.default(8),
+    leaseMs: z.int().min(100).default(30_000),
+    timeoutMs: positive.default(60_000),
+    maxAttempts: positive.default(15),
+    backoffMs: z.custom(isBackoff, "expected milliseconds, or a function of the attempt").optional(),
+  }).prefault({}),
+  handlerTimeoutMs: positive.max(20_000).default(10_000),
   logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
   clock: z
     .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")

@@ -106,6 +106,17 @@ function toStoredStatus(status: string): string | null {
   return name.toLowerCase() === "unknown" ? null : canonicalStatus(contractMachine, name);
 }
 
+/** The contracts of these ids that are known, by id. */
+export async function contractsOf(
+  reader: StoreReader,
+  contractIds: readonly string[],
+): Promise<Map<string, MirroredContract>> {
+  const where = [{ field: "contractId", op: "in", value: contractIds }] as const;
+  const rows = contractIds.length === 0 ? [] : await reader.find("contracts", { where });
+  const contracts = await withChildren(reader, rows);
+  return new Map(contracts.map((contract) => [contract.contractId, contract]));
+}
+
 async function withChildren(
   reader: StoreReader,
   contracts: readonly ContractRow[],
@@ -164,7 +175,7 @@ function toMilestone({ statusKey: _, ...milestone }: MilestoneRecord): MirroredM
   return milestone;
 }
 
-function toTransition({ position: _, ...transition }: TransitionRecord): Transition {
+export function toTransition({ position: _, ...transition }: TransitionRecord): Transition {
   return transition;
 }
 

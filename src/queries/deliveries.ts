@@ -147,7 +147,7 @@ async function loadBody(store: Store, row: DeliveryRow): Promise<Uint8Array | nu
   return (await store.read((reader) => payloadOf(reader, row)))?.body ?? null;
 }
 
-function toAnomaly(row: AnomalyRow): Anomaly {
+export function toAnomaly(row: AnomalyRow): Anomaly {
   const { kind, contractId, milestoneId, webhookId, detail, at } = row;
   return { kind, contractId, milestoneId, webhookId, detail, at };
 }

@@ -1,15 +1,18 @@
 /** A batch on its way into the database: one transaction for all of it, and what a failure means. */
+import { isHandlerFault, type HandlerFault } from "../handlers/in-commit.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";
 import type { Notify, Step } from "./notify.ts";
 import { failed, type Reason, type Verdict } from "./outcome.ts";
+import type { Listeners } from "./tell.ts";
 import { keepUnstorable } from "./unstorable.ts";
 
 export interface CommitParts {
   readonly store: Store;
   readonly notify: Notify;
+  readonly listeners: Listeners;
   /** The steps that commit together. It says which of them it enters. */
   readonly commitIn: (
     tx: StoreTransaction,
@@ -21,20 +24,32 @@ export interface CommitParts {
 }
 
 /** Commits a batch and gives a verdict for each of it, in order. It never rejects. */
-export function createCommit({ store, notify, commitIn, announce }: CommitParts) {
+export function createCommit({ store, notify, listeners, commitIn, announce }: CommitParts) {
   /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
   return async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
     let step: Step = "dedupe";
     const enter = (entered: Step): void => void (step = entered);
-    const done = await settle(() => store.transaction((tx) => commitIn(tx, batch, enter)));
+    const done = await settle(async () => {
+      // Who is registered by now hears of this commit.
+      await listeners.ready();
+      return store.transaction((tx) => commitIn(tx, batch, enter));
+    });
     if (done.ok) return announce(done.value);
     if (isOwn(done.error) && batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
     }
+    if (isHandlerFault(done.error)) return batch.map(await countFailure(done.error));
     notify.fault(step, done.error);
     return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
   };
+
+  /** Its transaction is rolled back, and the service sends the delivery again. */
+  async function countFailure(fault: HandlerFault): Promise<(arrival: Arrival) => Verdict> {
+    const counted = await settle(() => store.transaction((tx) => listeners.countFailure(tx, fault)));
+    notify.fault("notify", counted.ok ? fault : counted.error);
+    return (arrival) => failed("handler-failed", webhookIdOf(arrival));
+  }
 
   /** The last resort for an authentic delivery, in a transaction of its own. */
   async function setAside(arrival: Arrival): Promise<Verdict> {

@@ -6,7 +6,7 @@ import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
 /** Where in the flow something was told of. */
-export type Step = "request" | "verify" | "parse" | "dedupe" | "transition" | "persist";
+export type Step = "request" | "verify" | "parse" | "dedupe" | "transition" | "persist" | "notify";
 
 export interface Notify {
   committed(commit: Commit): void;

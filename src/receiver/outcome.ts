@@ -37,6 +37,8 @@ export type Reason =
   | "secret-unproven"
   | "store-unavailable"
   | "intake-full"
+  | "handler-failed"
+  | "inside-transaction"
   | "starting"
   | "closed"
   | "internal-error";

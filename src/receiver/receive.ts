@@ -4,6 +4,7 @@
  * batch of them into the database, `announce` tells what is durable.
  */
 import type { FoldOptions } from "../domain/fold.ts";
+import type { Commits } from "../queries/wait-for.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { within } from "../shared/within.ts";
@@ -18,6 +19,7 @@ import { parseDelivery, type ParseOptions } from "./parse.ts";
 import { persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
 import { readRequest, type ReceiveRequest, type Request } from "./request.ts";
+import { freshOf, type Listeners } from "./tell.ts";
 import { transition } from "./transition.ts";
 import type { Verify } from "./verify.ts";
 
@@ -32,6 +34,7 @@ export interface ReceiverParts {
   readonly intake: IntakeLimits;
   /** How long a request waits for its answer, whatever the store does. Milliseconds, default 23,000. */
   readonly answerMs?: number;
+  readonly listeners: Listeners;
 }
 
 /** The service gives up after 30 s (supplement), and hears of no answer that comes later. */
@@ -44,17 +47,21 @@ export interface Receiver {
   /** How many verified deliveries in a row were not answered 2xx. */
   consecutiveFailures(): number;
   isFull(): boolean;
+  /** Tells of each commit. */
+  readonly commits: Commits;
   /** Refuses new requests with 503; resolves when those taken in are committed and answered. */
   close(): Promise<void>;
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { store, verify, proof, notify, clock, parsing, folding, answerMs = answerMsDefault } = parts;
+  const { store, verify, proof, notify, clock, parsing, folding, listeners } = parts;
+  const { answerMs = answerMsDefault } = parts;
   const intake = createIntake<Arrival, Verdict>(
-    createCommit({ store, notify, commitIn, announce }),
+    createCommit({ store, notify, listeners, commitIn, announce }),
     parts.intake,
   );
   const inFlight = new Set<Promise<ReceiveResult>>();
+  const committing = new Set<() => void>();
   let closed = false;
   let failuresInARow = 0;
 
@@ -81,7 +88,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
     let step: Step = "request";
     try {
-      const request = closed ? failed("closed") : readRequest(raw, parsing.bodyBytesMax);
+      const request = refusal() ?? readRequest(raw, parsing.bodyBytesMax);
       if ("outcome" in request) return respond(notify.refused(step, request));
       step = "verify";
       const verified = await verify(signedView(request));
@@ -97,17 +104,25 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
+  function refusal(): Verdict | undefined {
+    if (closed) return failed("closed");
+    // A handler that delivers to its own mirror, and waits for the answer, would wait for itself.
+    return listeners.isInside() ? failed("inside-transaction") : undefined;
+  }
+
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {
     const verdict = await intake.submit(arrival, bytes);
     return verdict ?? notify.refused("persist", failed(closed ? "closed" : "intake-full"));
   }
 
-  /** dedupe → transition → persist: what commits together. */
+  /** dedupe → transition → persist → notify, as far as it commits together. */
   async function commitIn(
-    tx: StoreTransaction,
+    bare: StoreTransaction,
     batch: readonly Arrival[],
     enter: (step: Step) => void,
   ): Promise<Commit> {
+    const telling = listeners.begin(bare);
+    const { tx } = telling;
     enter("dedupe");
     await proof.record(tx, batch.filter(isDelivery));
     const committed = await dedupe(tx, batch);
@@ -116,12 +131,19 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const changes = await transition(tx, inputs, folding);
     enter("persist");
     await persist(tx, { inputs, changes }, toIsoTime(clock.now()));
+    enter("notify");
+    await telling.tell(
+      { deliveries: freshOf(committed), inputs, changes },
+      { ms: 0, isAlone: batch.length === 1 },
+    );
     return { committed, changes };
   }
 
   function announce(done: Commit): Verdict[] {
     proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
     notify.committed(done);
+    listeners.committed();
+    for (const listener of committing) listener();
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
   }
 
@@ -129,6 +151,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     receive,
     takeSnapshot: (snapshot) => submit(snapshot, snapshotBytes),
     consecutiveFailures: () => failuresInARow,
+    commits: {
+      listen: (listener) => {
+        committing.add(listener);
+        return () => committing.delete(listener);
+      },
+    },
     isFull: () => intake.size >= parts.intake.itemsMax,
     close: async () => {
       closed = true;

@@ -11,6 +11,7 @@ import type { DeliveryRow, PayloadRow } from "../store/tables.ts";
 import { adopt } from "./adopt.ts";
 import { toInput } from "./arrival.ts";
 import { persist } from "./persist.ts";
+import { toFresh, type Listeners } from "./tell.ts";
 import { transition } from "./transition.ts";
 
 export interface ReleaseParts {
@@ -18,6 +19,7 @@ export interface ReleaseParts {
   readonly clock: Clock;
   readonly folding: FoldOptions;
   readonly bodyBytesMax: number;
+  readonly listeners: Listeners;
 }
 
 /**
@@ -31,7 +33,10 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
   if (typeof id !== "string")
     throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
   const now = toIsoTime(parts.clock.now());
-  await parts.store.transaction(async (tx) => {
+  await parts.listeners.ready();
+  await parts.store.transaction(async (bare) => {
+    const telling = parts.listeners.begin(bare);
+    const { tx } = telling;
     const [row] = await tx.lock("deliveries", "id", [id]);
     if (row === undefined || !isSetAside(row))
       throw new EscrowMirrorError(
@@ -46,8 +51,14 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
         `the event of delivery ${row.id} is applied already, as ${applied.id}`,
       );
     const inputs = [toInput(row, facts)];
-    await persist(tx, { inputs, changes: await transition(tx, inputs, parts.folding) }, now);
+    const changes = await transition(tx, inputs, parts.folding);
+    await persist(tx, { inputs, changes }, now);
+    await telling.tell(
+      { deliveries: [toFresh(row, await payloadOf(tx, row), facts)], inputs, changes },
+      { ms: 0, isAlone: true },
+    );
   });
+  parts.listeners.committed();
 }
 
 /** Quarantined, or kept beside the delivery whose ids it came with. */

@@ -90,7 +90,7 @@ async function loadStates(
 }
 
 /** Every input of these contracts that is stored, applied deliveries and snapshots, in no order. */
-async function loadInputs(
+export async function loadInputs(
   tx: StoreTransaction,
   contractIds: readonly string[],
 ): Promise<Map<string, FoldInput[]>> {

@@ -28,6 +28,12 @@ export type ErrorCode =
   | "closed"
   /** Nothing is stored under that id, or nothing that is set aside. */
   | "not-found"
+  /** A handler threw inside a delivery's transaction. */
+  | "handler-failed"
+  /** The call was made inside a handler, and would wait for the handler itself. */
+  | "inside-transaction"
+  /** The contract has ended, and never had the status that was waited for. */
+  | "unreachable-status"
   /** A quarantined delivery can't be applied: what it says is still not readable, or its event is applied already. */
   | "not-releasable"
   /** The service's API answered with an error. The error's `status` and `messageKey` say which. */

@@ -71,6 +71,10 @@ export function createLazyStore<Built extends Store>(
     },
     transaction: async (work) => opened().transaction(work),
     read: async (work) => opened().read(work),
+    get lookEveryMs() {
+      return opened().lookEveryMs;
+    },
+    nextJobAt: async (handlers) => opened().nextJobAt(handlers),
     close,
   };
   return { store, opened };

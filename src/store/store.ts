@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { MirrorDatabase } from "./sql/database.ts";
+import type { JobQueue } from "./queue.ts";
 import type { TableName, Tables } from "./tables.ts";
 
 /**
@@ -24,6 +25,13 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** Runs `work` on one consistent view of what is committed. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
+  /** How often it is worth a look whether another process has added jobs. */
+  readonly lookEveryMs: number;
+  /**
+   * When the next job of these handlers is due: ISO 8601, in the past where one is due now, `null` where none waits for its
+   * time. A look, cheap enough for many a second.
+   */
+  nextJobAt(handlers: readonly string[]): Promise<string | null>;
   /** Waits for what is running, then lets go of the database. */
   close(): Promise<void>;
 }
@@ -77,8 +85,24 @@ export interface StoreTransaction extends StoreReader {
     rows: readonly Partial<Tables[Name]>[],
   ): Promise<void>;
   remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
+  /** What handlers are owed. */
+  readonly jobs: JobQueue;
+  /** The transaction in the database's own terms, for statements of the integrator's. */
+  lend(): Lent;
   /** Runs `work`; when it rejects, what it wrote is undone and the transaction goes on. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** A transaction that is lent out, until it is taken back. */
+export interface Lent {
+  /** Kysely on the transaction: the mirror's tables by their plain names. */
+  readonly trx: Kysely<MirrorDatabase>;
+  /** The driver's own connection; `undefined` where a host's Kysely hides it. */
+  readonly connection: unknown;
+  /** The store's own fault, where that is why a statement of the borrower's failed: it may go through another time. */
+  faultOf(error: unknown): Error | undefined;
+  /** From now on both refuse. */
+  takeBack(): void;
 }
 
 export type FieldOf<Name extends TableName> = keyof Tables[Name] & string;

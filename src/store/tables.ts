@@ -24,6 +24,10 @@ export interface Tables {
   transitions: TransitionRecord;
   anomalies: AnomalyRow;
   secrets: SecretRow;
+  subscriptions: SubscriptionRow;
+  jobs: JobRow;
+  workers: WorkerRow;
+  failures: FailureRow;
 }
 
 export type TableName = keyof Tables;
@@ -93,6 +97,63 @@ export interface SecretRow {
   readonly fingerprint: string;
   readonly secretId: string;
   readonly state: "verified" | "rotating";
+  readonly changedAt: string;
+}
+
+/** A durable handler: its name and what it listens to. */
+export interface SubscriptionRow {
+  readonly name: string;
+  readonly kind: "event" | "transition" | "transaction";
+  /** `{ events }` or `{ entity, from, to }`. */
+  readonly filter: unknown;
+  /** The `seq` up to which older deliveries have been gone through for it; `null` once it hears of each commit. */
+  readonly cursor: number | null;
+  readonly createdAt: string;
+}
+
+/** One run that a handler owes to one fact: a delivery, a transition, an anomaly, or a dead job. */
+export interface JobRow {
+  /** Lines go by it. */
+  readonly seq: number;
+  readonly handler: string;
+  /** `null` without one: such a job is a line of its own. */
+  readonly contractId: string | null;
+  /** One handler is owed one fact once. */
+  readonly jobKey: string;
+  /** Of the delivery that it tells of. */
+  readonly contentKey: string | null;
+  readonly webhookId: string | null;
+  /** What the handler is given where it is not the delivery itself. */
+  readonly payload: unknown;
+  readonly state: (typeof jobStates)[number];
+  /** How many runs were begun. */
+  readonly attempts: number;
+  readonly nextAttemptAt: string;
+  /** Who runs it. */
+  readonly workerId: string | null;
+  /** Its worker was lost in a run: it is taken alone next time. */
+  readonly lost: boolean;
+  readonly lastError: string | null;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+export const jobStates = ["waiting", "due", "running", "done", "dead"] as const;
+
+/** A process that runs handlers, for as long as it is heard of. */
+export interface WorkerRow {
+  readonly workerId: string;
+  /** Which handlers it runs. */
+  readonly handlers: readonly string[];
+  readonly aliveUntil: string;
+}
+
+/** How often a handler threw inside a delivery's transaction, which rolled everything else back. */
+export interface FailureRow {
+  readonly digest: string;
+  readonly handler: string;
+  readonly failures: number;
+  readonly lastError: string;
   readonly changedAt: string;
 }
 
@@ -274,6 +335,48 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
   secrets: {
     columns: { fingerprint: "text", secretId: "text", state: "text", changedAt: "text" },
     key: ["fingerprint"],
+    unique: [],
+  },
+  subscriptions: {
+    columns: { name: "text", kind: "text", filter: "json", cursor: "integer", createdAt: "text" },
+    key: ["name"],
+    unique: [],
+  },
+  jobs: {
+    columns: {
+      seq: "serial",
+      handler: "text",
+      contractId: "text",
+      jobKey: "text",
+      contentKey: "hex",
+      webhookId: "text",
+      payload: "json",
+      state: "text",
+      attempts: "integer",
+      nextAttemptAt: "text",
+      workerId: "text",
+      lost: "boolean",
+      lastError: "text",
+      createdAt: "text",
+      finishedAt: "text",
+    },
+    key: ["handler", "jobKey"],
+    unique: [],
+  },
+  workers: {
+    columns: { workerId: "text", handlers: "json", aliveUntil: "text" },
+    key: ["workerId"],
+    unique: [],
+  },
+  failures: {
+    columns: {
+      digest: "hex",
+      handler: "text",
+      failures: "integer",
+      lastError: "text",
+      changedAt: "text",
+    },
+    key: ["digest", "handler"],
     unique: [],
   },
 };

@@ -3,6 +3,8 @@ import { createLock } from "../shared/lock.ts";
 import type { Condition, FieldOf, Query, Store, StoreReader, StoreTransaction } from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
 import { encodeText } from "../store/sql/text.ts";
+import { systemClock } from "../shared/clock.ts";
+import { createPlainQueue } from "./plain-queue.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -18,6 +20,7 @@ export function createMemoryStore(): Store {
   let committed = emptyContent();
   let sequence = 0;
   let closed = false;
+  let clock = systemClock;
   const check = (): void => {
     if (closed) throw new EscrowMirrorError("closed", "the memory store is closed, and the mirror with it");
   };
@@ -29,20 +32,38 @@ export function createMemoryStore(): Store {
         "a store in memory has no SQL: use sqlite(':memory:')",
       );
     },
-    open: async () => {
+    open: async (options) => {
       closed = false;
+      clock = options.clock;
     },
     transaction: (work) =>
       lock.run(async () => {
         check();
         const draft = createDraft(committed, () => ++sequence);
-        const result = await work(draft);
+        const result = await work({
+          ...draft,
+          jobs: createPlainQueue(draft, () => clock),
+          lend: () => {
+            throw new EscrowMirrorError(
+              "invalid-configuration",
+              "a store in memory has no transactions to lend: use sqlite(':memory:')",
+            );
+          },
+        });
         committed = draft.content();
         return result;
       }),
     read: async (work) => {
       check();
       return work(createDraft(committed, () => ++sequence));
+    },
+    lookEveryMs: 1000,
+    nextJobAt: async (handlers) => {
+      check();
+      const due = [...committed.jobs.values()].filter(
+        (job) => job["state"] === "due" && handlers.includes(job["handler"] as string),
+      );
+      return due.map((job) => job["nextAttemptAt"] as string).sort()[0] ?? null;
     },
     close: () =>
       lock.run(async () => {
@@ -55,7 +76,7 @@ function emptyContent(): Content {
   return Object.fromEntries(Object.keys(tables).map((table) => [table, new Map()])) as unknown as Content;
 }
 
-interface Draft extends StoreTransaction {
+interface Draft extends Omit<StoreTransaction, "jobs" | "lend"> {
   content(): Content;
 }
 

@@ -37,6 +37,8 @@ function recordingStore(store: Store, commits: RecordedWrite[][]): Store {
     description: store.description,
     open: (options) => store.open(options),
     read: (work) => store.read(work),
+    lookEveryMs: store.lookEveryMs,
+    nextJobAt: (handlers) => store.nextJobAt(handlers),
     close: () => store.close(),
     get db() {
       return store.db;

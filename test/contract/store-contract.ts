@@ -53,6 +53,25 @@ function payloadRow(shape: Partial<PayloadRow> = {}): PayloadRow {
   };
 }
 
+function jobRow(): NewRow<"jobs"> {
+  return {
+    handler: "h",
+    contractId: "C",
+    jobKey: "k",
+    contentKey: null,
+    webhookId: null,
+    payload: {},
+    state: "due",
+    attempts: 0,
+    nextAttemptAt: "",
+    workerId: null,
+    lost: false,
+    lastError: null,
+    createdAt: "",
+    finishedAt: null,
+  };
+}
+
 function contractRow(contractId: string, shape: Partial<ContractRow> = {}): ContractRow {
   return {
     contractId,
@@ -302,6 +321,13 @@ export function describeStore(contract: StoreContract): void {
       });
 
       it("holds each table's key", async () => {
+        const job = jobRow();
+        expect(await insert("jobs", [job, { ...job, jobKey: "l" }, { ...job, handler: "g" }, job])).toEqual([
+          true,
+          true,
+          true,
+          false,
+        ]);
         const snapshot = { contractId: "C", digest: sha256("s"), receivedAt: "", facts: {} as never };
         expect(await insert("snapshots", [snapshot, { ...snapshot, contractId: "D" }, snapshot])).toEqual([
           true,

@@ -1,4 +1,5 @@
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
+import { describeQueue } from "../contract/queue-contract.ts";
 import { describeStore } from "../contract/store-contract.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import { emptied, freshSchema, openPool, postgresUrl } from "../support/postgres.ts";
@@ -31,4 +32,9 @@ describeStore({
     emptied(
       postgres({ connectionString: postgresUrl, schema: schemas[3], prefix: "p_", partition: "month" }),
     ),
+});
+
+describeQueue({
+  name: "postgres",
+  create: () => emptied(postgres({ connectionString: postgresUrl, schema: schemas[0] })),
 });

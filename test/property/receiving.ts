@@ -5,6 +5,7 @@ import { createNotify } from "../../src/receiver/notify.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
 import { createSecretProof } from "../../src/receiver/proof.ts";
 import { createReceiver, type Receiver } from "../../src/receiver/receive.ts";
+import { noListeners } from "../../src/receiver/tell.ts";
 import { rebuild } from "../../src/receiver/rebuild.ts";
 import { openSecrets } from "../../src/receiver/secrets.ts";
 import { createVerify } from "../../src/receiver/verify.ts";
@@ -57,6 +58,7 @@ export async function openReceiving(
     notify: createNotify(silentLogger),
     clock,
     folding,
+    listeners: noListeners,
     intake: { itemsMax: 10_000, bytesMax: 67_108_864, batchMax },
     ...(answerMs === undefined ? {} : { answerMs }),
     parsing: {

@@ -14,10 +14,11 @@ export function failing(inner: Store, isHit: (call: keyof StoreTransaction, valu
   const watch = (tx: StoreTransaction): StoreTransaction =>
     new Proxy(tx, {
       get: (target, call: keyof StoreTransaction) => {
-        const method = target[call] as (...values: unknown[]) => Promise<unknown>;
+        const method = target[call] as unknown;
+        if (typeof method !== "function") return method;
         return async (...values: unknown[]) => {
           if (state.fault !== undefined && isHit(call, values)) throw state.fault;
-          return method.apply(target, values);
+          return (method as (...given: unknown[]) => unknown).apply(target, values);
         };
       },
     });

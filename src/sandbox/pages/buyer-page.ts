@@ -29,9 +29,7 @@ export function buyerPage(options: {
       ${body}
     </div>
     <p class="soft foot">
-      ${text.sandbox}<br /><a href="/_sandbox/${contractId && `#${contractId}`}"
-        >${text.controlPage}${contractId && html`: <bdi class="ltr">${contractId}</bdi>`}</a
-      >
+      ${text.sandbox} <a href="/_sandbox/${contractId && `#${contractId}`}">${text.controlPage}</a>
     </p>
   </main>`;
   return page({ title, styles: checkoutStyles, body: card, language });

@@ -17,8 +17,7 @@ interface Words {
   held: string;
   sandbox: string;
   validUntil: string;
-  /** Before and after the name of an endpoint. */
-  renew: readonly [string, string];
+  renew: string;
   tryAgain: string;
   controlPage: string;
   verifyTitle: string;
@@ -50,7 +49,7 @@ export const words: Record<Language, Words> = {
     held: "Your payment is held in escrow and goes to the seller only when the contract is fulfilled.",
     sandbox: "This is a sandbox: no money moves.",
     validUntil: "This page is valid until",
-    renew: ["For the integrator: a new link comes from", "."],
+    renew: "For the integrator: POST /apps/api/contracts/checkout returns a new link.",
     tryAgain: "Try again",
     controlPage: "Control page of the sandbox",
     verifyTitle: "Verify your identity",
@@ -99,7 +98,7 @@ export const words: Record<Language, Words> = {
     held: "يُحفظ مبلغك في حساب الضمان ولا يُحوَّل إلى البائع إلا بعد تنفيذ العقد.",
     sandbox: "هذه بيئة تجريبية: لا تُنقل أي أموال.",
     validUntil: "هذه الصفحة صالحة حتى",
-    renew: ["للمطوّر: يأتي رابط جديد من", "."],
+    renew: "للمطوّر: يعيد POST /apps/api/contracts/checkout رابطًا جديدًا.",
     tryAgain: "حاول مرة أخرى",
     controlPage: "لوحة التحكم في البيئة التجريبية",
     verifyTitle: "التحقق من هويتك",

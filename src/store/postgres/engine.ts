@@ -236,6 +236,8 @@ function createSession(connection: Connection, timeLeft: TimeLeft, progress: Pro
     send: (sql, values) => {
       all(sql, values).catch(() => undefined);
     },
+    execute: (query) => inTurn(() => connection.execute(query)),
+    driver: connection.driver,
     begin: (kind, timeLeftMs) =>
       inTurn(async () => {
         const [row] = await connection.script(beginOf(kind, timeLeftMs));

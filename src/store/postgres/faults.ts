@@ -82,6 +82,11 @@ function isBroken(error: unknown, code: string): boolean {
   return brokenCodes.test(code) || (error instanceof Error && brokenMessages.test(error.message));
 }
 
+/** The server ended a statement that took too long: where it is the integrator's, it would take as long again. */
+export function isTooSlow(error: unknown): boolean {
+  return codeOf(error) === "57014";
+}
+
 const brokenCodes = /^(E(?!RR_)[A-Z]\w+|ERR_(SOCKET|STREAM|SSL|TLS)\w*)$/;
 // What pg and Kysely say without a code.
 const brokenMessages =

@@ -13,7 +13,7 @@ import { EscrowMirrorError } from "../../shared/errors.ts";
 import { within } from "../../shared/within.ts";
 import { columnsOf } from "../sql/codec.ts";
 import { faultOf, isOutage, lateAnswer, toUnavailable } from "./faults.ts";
-import { giveBack, take, type HostKysely, type PgClient, type PgPool } from "./pool.ts";
+import { exactNumbers, giveBack, take, toExactNumber, type HostKysely, type PgPool } from "./pool.ts";
 import { tables, type TableName } from "../tables.ts";
 
 /** A connection and the way to give it back. */
@@ -23,6 +23,13 @@ interface Lent {
   release(failed: boolean): void;
 }
 
+/** How Kysely speaks to Postgres. */
+export const language: Omit<Dialect, "createDriver"> = {
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
+
 export interface Reading {
   /** For messages: where the database is. */
   readonly store: string;
@@ -31,12 +38,7 @@ export interface Reading {
 }
 
 export function readingDialect(reading: Reading): Dialect {
-  return {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => createDriver(reading),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  };
+  return { ...language, createDriver: () => createDriver(reading) };
 }
 
 /** A query that asks for a second connection while it holds the last one would wait for itself: no longer than this. */
@@ -136,19 +138,6 @@ export async function lendOfPool(pool: PgPool): Promise<Lent> {
       giveBack(client, failed || isLost);
     },
   };
-}
-
-/** `bigint` as a number where that is exact. Every other type as the pool's owner has it. */
-function exactNumbers(client: PgClient) {
-  return {
-    getTypeParser: (oid: number): ((text: string) => unknown) =>
-      oid === 20 ? toExactNumber : client.getTypeParser(oid, "text"),
-  };
-}
-
-function toExactNumber(text: string): number | string {
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : text;
 }
 
 export function lendOfKysely(host: HostKysely): Promise<Lent> {

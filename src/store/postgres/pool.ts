@@ -1,5 +1,5 @@
 /** What we use of `pg` and of a host's Kysely, typed by shape so that any copy of either fits. */
-import type { CompiledQuery } from "kysely";
+import type { CompiledQuery, QueryResult } from "kysely";
 import type { SqlValue } from "../sql/codec.ts";
 import { within, type TimeLeft } from "../../shared/within.ts";
 import { lateAnswer } from "./faults.ts";
@@ -48,6 +48,10 @@ export interface Connection {
   query(sql: string, values: readonly SqlValue[]): Promise<unknown[][]>;
   /** Runs statements without values in one round trip where it can, and gives the rows of the last. */
   script(statements: readonly string[]): Promise<unknown[][]>;
+  /** Runs a statement of the integrator's, whose rows come as the pool's owner has them. */
+  execute(query: CompiledQuery): Promise<QueryResult<unknown>>;
+  /** The driver's own connection; `undefined` where a host's Kysely hides it. */
+  readonly driver: object | undefined;
   /** Gives it back, or destroys it where it failed: what state it is in nobody knows. */
   release(failed: boolean): void;
 }
@@ -139,6 +143,15 @@ function lend(client: PgClient, timeLeft: TimeLeft): Connection {
     pipelined: client.pipeline === true,
     query: (sql, values) => ask({ text: sql, values: [...values] }),
     script: (statements) => ask({ text: statements.join("; ") }),
+    execute: async ({ sql, parameters }) => {
+      const query = { text: sql, values: [...parameters], types: exactNumbers(client) };
+      const result = (await answered(timeLeft, client.query(query))) as {
+        rows: unknown[];
+        rowCount?: number | null;
+      };
+      return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
+    },
+    driver: client,
     release: (failed) => {
       giveBack(client, failed);
       // With statements under way it would wait for their answers, of a server that hangs for ever.
@@ -161,6 +174,18 @@ const parsers = new Map<number, (text: string) => unknown>([
 function toBytes(text: string): Buffer {
   if (text.startsWith("\\x")) return Buffer.from(text.slice(2), "hex");
   throw new Error("bytea came in another form than hex: something set bytea_output within our transaction");
+}
+
+/** `bigint` as a number where that is exact. Every other type as the pool's owner has it. */
+export function exactNumbers(client: PgClient): NonNullable<PgQuery["types"]> {
+  return {
+    getTypeParser: (oid) => (oid === 20 ? toExactNumber : client.getTypeParser(oid, "text")),
+  };
+}
+
+export function toExactNumber(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
 }
 
 function asIs(text: string): string {
@@ -214,7 +239,9 @@ function borrow(
         const { rows } = await answered(timeLeft, running);
         return rows.map((row) => Object.values(row as object));
       };
-      resolve({ pipelined: false, query, script: inTurn(query), release });
+      const execute = async (asked: CompiledQuery): Promise<QueryResult<unknown>> =>
+        answered(timeLeft, db.executeQuery(toQuery(asked.sql, [...asked.parameters])));
+      resolve({ pipelined: false, query, script: inTurn(query), execute, driver: undefined, release });
       const failed = await released;
       await pending;
       if (failed) await db.executeQuery(toQuery("rollback", [])).catch(ignore);

@@ -14,7 +14,9 @@ import { createKyselyStore } from "../sql/kysely-store.ts";
 import { createLazyStore } from "../lazy-store.ts";
 import { createArrayBatches } from "./batches.ts";
 import { createPostgresEngine } from "./engine.ts";
-import { lendOfKysely, lendOfPool, readingDialect } from "./kysely.ts";
+import { language, lendOfKysely, lendOfPool, readingDialect } from "./kysely.ts";
+import { lend } from "../sql/lending.ts";
+import { isTooSlow, toStoreFault } from "./faults.ts";
 import {
   describeTarget,
   parsePostgresOptions,
@@ -26,6 +28,7 @@ import { probe } from "./probe.ts";
 import { prunePayloads, type PrunedPayloads } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
 import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./pool.ts";
+import { createArrayQueue, nextArrayJobAt } from "./queue.ts";
 import { createArrayStatements } from "./statements.ts";
 import type { Session } from "../sql/session.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
@@ -91,6 +94,18 @@ function buildStore(parts: StoreParts): PostgresStore {
     statements: createStatements(kysely, place),
     db: db.withPlugin(prefixPlugin(place)),
     batches: (session) => createArrayBatches(session, arrayStatements),
+    queue: (session, injected) =>
+      createArrayQueue(session, place, () => (injected() === systemClock ? undefined : injected())),
+    lookEveryMs: 200,
+    lend: (session) =>
+      lend({
+        place,
+        language,
+        execute: (query) => session.execute(query),
+        connection: session.driver,
+        faultOf: (error) => (isTooSlow(error) ? undefined : toStoreFault(description, error)),
+      }),
+    nextJobAt: (session, handlers) => nextArrayJobAt(session, place, handlers),
   });
   let clock: Clock = systemClock;
   const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {

@@ -1,4 +1,6 @@
 import type { Kysely } from "kysely";
+import { systemClock, type Clock } from "../../shared/clock.ts";
+import type { JobQueue } from "../queue.ts";
 import type { Batches } from "./batches.ts";
 import { columnOf, decodeRows, decodeValue } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
@@ -6,7 +8,7 @@ import type { Dialect, TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import type { Engine, Session } from "./session.ts";
 import type { Statements } from "./statements.ts";
-import type { Condition, FieldOf, OpenOptions, Query, Store, StoreTransaction } from "../store.ts";
+import type { Condition, FieldOf, Lent, OpenOptions, Query, Store, StoreTransaction } from "../store.ts";
 import type { TableName, Tables } from "../tables.ts";
 
 export interface KyselyStoreParts<Connected extends Session> {
@@ -17,28 +19,47 @@ export interface KyselyStoreParts<Connected extends Session> {
   readonly db: Kysely<MirrorDatabase>;
   /** How many rows go in one call; for each transaction. */
   readonly batches: (session: Connected) => Batches;
+  readonly queue: (session: Connected, clock: () => Clock) => JobQueue;
+  readonly lend: (session: Connected) => Lent;
+  readonly lookEveryMs: number;
+  readonly nextJobAt: (session: Connected, handlers: readonly string[]) => Promise<string | null>;
 }
 
 /** The one SQL implementation of the store. */
 export function createKyselyStore<Connected extends Session>(parts: KyselyStoreParts<Connected>): Store {
-  const { engine, dialect, place, statements, db, batches } = parts;
+  const { engine, dialect, place, statements, db, batches, queue } = parts;
+  let clock = systemClock;
+  const transactionOf = (session: Connected, inBatches: Batches): StoreTransaction => ({
+    ...createTransaction(session, statements, inBatches),
+    jobs: queue(session, () => clock),
+    lend: () => parts.lend(session),
+  });
   return {
     description: engine.description,
     db,
-    open: (options: OpenOptions) => migrate(engine, dialect, place, options),
+    open: async (options: OpenOptions) => {
+      clock = options.clock;
+      await migrate(engine, dialect, place, options);
+    },
     transaction: (work) =>
       engine.transaction(async (session) => {
         const inBatches = batches(session);
-        const result = await work(createTransaction(session, statements, inBatches));
+        const result = await work(transactionOf(session, inBatches));
         await inBatches.finish();
         return result;
       }),
     read: (work) => engine.read((session) => work(createTransaction(session, statements, batches(session)))),
+    lookEveryMs: parts.lookEveryMs,
+    nextJobAt: (handlers) => engine.read((session) => parts.nextJobAt(session, handlers)),
     close: () => engine.close(),
   };
 }
 
-function createTransaction(session: Session, statements: Statements, batches: Batches): StoreTransaction {
+function createTransaction(
+  session: Session,
+  statements: Statements,
+  batches: Batches,
+): Omit<StoreTransaction, "jobs" | "lend"> {
   const { lookup, lock, lockContracts, insert, upsert, updateEach } = batches;
   return {
     lookup,

@@ -1,3 +1,4 @@
+import type { CompiledQuery, QueryResult } from "kysely";
 import type { SqlValue } from "./codec.ts";
 
 /** One database connection. Rows come as arrays in the order of the selected columns. */
@@ -18,6 +19,10 @@ export interface RowSession extends Session {
 export interface ArraySession extends Session {
   /** Sends a statement whose rows nobody reads. What it fails with, the next statement that is waited for says. */
   send(sql: string, values: readonly SqlValue[]): void;
+  /** Runs a statement of the integrator's. */
+  execute(query: CompiledQuery): Promise<QueryResult<unknown>>;
+  /** The driver's own connection; `undefined` where a host's Kysely hides it. */
+  readonly driver: object | undefined;
 }
 
 /** What the store asks of a database kind, beside its SQL. */

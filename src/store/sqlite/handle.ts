@@ -49,6 +49,11 @@ export function guarded<T>(step: () => T): T {
   }
 }
 
+/** The store's fault that an error of the driver's is; `undefined` for any other. */
+export function faultOf(error: unknown): Error | undefined {
+  return isStoreFault(error) ? unavailable(error) : undefined;
+}
+
 export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }

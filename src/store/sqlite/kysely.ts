@@ -10,7 +10,10 @@ import {
 } from "kysely";
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Lock } from "../../shared/lock.ts";
-import type { SqliteHandle } from "./handle.ts";
+import type { TablePlace } from "../sql/dialect.ts";
+import { lend } from "../sql/lending.ts";
+import type { Lent } from "../store.ts";
+import { faultOf, type SqliteHandle } from "./handle.ts";
 
 /** What `mirror.db` runs on. */
 export interface Browsing {
@@ -76,6 +79,18 @@ export function browseShared(handle: SqliteHandle, lock: Lock): Browsing {
   return { dialect: dialectOf(driver), endStreams: () => {} };
 }
 
+/** The writing connection, while a transaction of ours is open on it. */
+export function lendWriter(writer: SqliteHandle, place: TablePlace): Lent {
+  const whole = createConnection(writer, new Set());
+  return lend({
+    place,
+    language,
+    execute: (query) => whole.executeQuery(query),
+    connection: writer,
+    faultOf,
+  });
+}
+
 async function refuseTransaction(): Promise<never> {
   throw new EscrowMirrorError(
     "invalid-configuration",
@@ -83,13 +98,14 @@ async function refuseTransaction(): Promise<never> {
   );
 }
 
+const language: Omit<Dialect, "createDriver"> = {
+  createAdapter: () => new SqliteAdapter(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+};
+
 function dialectOf(driver: Driver): Dialect {
-  return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => driver,
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  };
+  return { ...language, createDriver: () => driver };
 }
 
 function createConnection(handle: SqliteHandle, streams: Set<IterableIterator<unknown>>): DatabaseConnection {

@@ -13,7 +13,8 @@ import { createRowBatches } from "./batches.ts";
 import { closeAll, createSqliteEngine, refuseInTransaction, whenFree, type Closable } from "./engine.ts";
 import { guarded, type SqliteHandle } from "./handle.ts";
 import { selective } from "./selective.ts";
-import { browseAlone, browseShared } from "./kysely.ts";
+import { browseAlone, browseShared, lendWriter } from "./kysely.ts";
+import { createRowQueue, nextRowJobAt } from "./queue.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
 import type { Store } from "../store.ts";
 
@@ -123,6 +124,10 @@ async function buildStore(
     place: where,
     statements,
     db,
+    queue: (session, clock) => createRowQueue(session, where, clock),
+    lookEveryMs: 40,
+    lend: () => lendWriter(writer, where),
+    nextJobAt: (session, handlers) => nextRowJobAt(session, where, handlers),
     batches: (session) => createRowBatches(session, statements),
   });
   return {

@@ -186,6 +186,53 @@ export const initial = {
         `state ${text} not null`,
         `changed_at ${text} not null`,
       ]),
+
+      table("subscriptions", [
+        `name ${text} not null primary key`,
+        `kind ${text} not null`,
+        `filter ${json} not null`,
+        `cursor ${integer}`,
+        `created_at ${text} not null`,
+      ]),
+
+      table("jobs", [
+        `seq ${serial}`,
+        `handler ${text} not null`,
+        `contract_id ${text}`,
+        `job_key ${text} not null`,
+        `content_key ${bytes}`,
+        `webhook_id ${text}`,
+        `payload ${json}`,
+        `state ${text} not null`,
+        `attempts ${integer} not null`,
+        `next_attempt_at ${text} not null`,
+        `worker_id ${text}`,
+        `lost ${boolean} not null`,
+        `last_error ${text}`,
+        `created_at ${text} not null`,
+        `finished_at ${text}`,
+        `unique (handler, job_key)`,
+      ]),
+      index("jobs_due", "jobs (handler, lost, next_attempt_at, seq)", " where state = 'due'"),
+      index("jobs_open", "jobs (handler, contract_id, seq)", " where state in ('waiting', 'due', 'running')"),
+      index("jobs_running", "jobs (worker_id)", " where state = 'running'"),
+      index("jobs_of_content", "jobs (content_key)", " where state in ('waiting', 'due', 'running')"),
+      index("jobs_by_state", "jobs (state, seq)", " where state <> 'done'"),
+
+      table("workers", [
+        `worker_id ${text} not null primary key`,
+        `handlers ${json} not null`,
+        `alive_until ${text} not null`,
+      ]),
+
+      table("failures", [
+        `digest ${bytes} not null`,
+        `handler ${text} not null`,
+        `failures ${integer} not null`,
+        `last_error ${text} not null`,
+        `changed_at ${text} not null`,
+        `primary key (digest, handler)`,
+      ]),
     ];
   },
 };

@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { manualClock } from "../../../src/sandbox.ts";
-import type { Sandbox } from "../../../src/sandbox.ts";
-import { at, connect, createContract, portOf, startReceiver, startSandbox } from "../support.ts";
-import type { Receiver } from "../support.ts";
+import { manualClock } from "../../src/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox.ts";
+import { at, connect, createContract, portOf, startReceiver, startSandbox } from "./support.ts";
+import type { Receiver } from "./support.ts";
 
 /** §6.5 and the supplement: delivery, retry, disabling. */
 const startMs = Date.UTC(2026, 0, 25, 10);

@@ -1,0 +1,131 @@
+/** The handlers of one mirror: what it offers to register them, and what its receiver and its queries need of them. */
+import { randomUUID } from "node:crypto";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Logger } from "../shared/logger.ts";
+import { nextTurn } from "../shared/timers.ts";
+import type { Store } from "../store/store.ts";
+import type { DefinedHandler } from "./define-handler.ts";
+import {
+  checkFunction,
+  checkName,
+  toEventFilter,
+  toSince,
+  toTransitionFilter,
+  type Handler,
+  type HandlerOptions,
+} from "./handler.ts";
+import { createInCommit, type InCommit } from "./in-commit.ts";
+import { callInTransaction } from "./in-transaction.ts";
+import type { Inside } from "./inside.ts";
+import { createRegistry, type Registry } from "./registry.ts";
+import { createRunner, type Runner, type RunnerOptions } from "./runner.ts";
+import { eventJob, hears, type Filter } from "./subscription.ts";
+
+export interface HandlersParts {
+  /** Its reads go through the transaction that they are inside of. */
+  readonly store: Store;
+  readonly inside: Inside;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly options: RunnerOptions;
+  readonly handlerTimeoutMs: number;
+  /** The `seq` of the newest delivery when the mirror was created. */
+  readonly startAt: number;
+}
+
+export interface Handlers {
+  readonly registry: Registry;
+  readonly inCommit: InCommit;
+  readonly runner: Runner;
+  add(kind: Handler["kind"], on: unknown, run: unknown, options: HandlerOptions): () => void;
+  define(handlers: readonly DefinedHandler[]): void;
+  replay(webhookId: string): Promise<number>;
+  idle(): Promise<void>;
+}
+
+export function createHandlers(parts: HandlersParts): Handlers {
+  const { store, inside, clock, logger, options, handlerTimeoutMs, startAt } = parts;
+  const registry = createRegistry({ store, clock, logger, startAt, onJobs: () => runner.wake() });
+  const runner = createRunner({
+    store,
+    registry,
+    clock,
+    logger,
+    options,
+    workerId: randomUUID(),
+    inside,
+    runInTransaction: async (handler, { job, subject }, { idempotencyKey }) =>
+      store.transaction(async (tx) => {
+        const run = { seq: job.seq, workerId: job.workerId ?? "", attempts: job.attempts };
+        const [isHeld] = await tx.jobs.settle([{ ...run, end: "done" }]);
+        if (isHeld !== true) return;
+        const call = { handler, event: subject, idempotencyKey, timeoutMs: handlerTimeoutMs };
+        await callInTransaction(tx, call, inside, logger);
+      }),
+  });
+  const inCommit = createInCommit({ registry, inside, clock, logger, handlerTimeoutMs });
+
+  function add(kind: Handler["kind"], on: unknown, run: unknown, given: HandlerOptions): () => void {
+    const name = checkName((given as Partial<HandlerOptions> | undefined)?.name);
+    const filter = kind === "transition" ? toTransitionFilter(on, name) : toEventFilter(on, name);
+    return registry.add({
+      name,
+      kind,
+      filter,
+      since: toSince(given.since, name),
+      run: checkFunction(run, name),
+    });
+  }
+
+  return {
+    registry,
+    runner,
+    inCommit,
+    add,
+    define: (handlers) => {
+      for (const { kind, on, run, ...given } of handlers) add(kind, on, run, given);
+    },
+
+    replay: async (webhookId) => {
+      const added = await store.transaction(async (tx) => {
+        const [row] = await tx.find("deliveries", { where: [{ field: "id", op: "=", value: webhookId }] });
+        if (row === undefined || row.outcome !== "applied" || row.event === null) throw notApplied(webhookId);
+        const { contentKey, contractId, event } = row;
+        const delivery = { contentKey, webhookId: row.webhookId, contractId, event };
+        const all = await tx.find("subscriptions", { orderBy: ["name"] });
+        const hearing = all.filter(
+          ({ filter }) => "events" in (filter as Filter) && hears(filter as never, delivery),
+        );
+        const again = ` again ${randomUUID()}`;
+        return tx.jobs.insert(hearing.map(({ name }) => eventJob(name, delivery, again)));
+      });
+      runner.wake();
+      return added.length;
+    },
+
+    idle: async () => {
+      inside.refuseInHandler("mirror.idle()");
+      await registry.settled();
+      if (options.run) await runner.drain();
+      while (await isOwed(store, registry.names())) await nextTurn();
+    },
+  };
+}
+
+/** Whether another process runs what is this one's to wait for too. */
+async function isOwed(store: Store, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false;
+  const where = [
+    { field: "handler", op: "in", value: names },
+    { field: "state", op: "=", value: "running" },
+  ] as const;
+  return (await store.read((reader) => reader.find("jobs", { where, limit: 1 }))).length > 0;
+}
+
+function notApplied(webhookId: string): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "not-found",
+    `no applied delivery has the id ${webhookId}: pass the webhookId of an item of mirror.deliveries.list()`,
+  );
+}

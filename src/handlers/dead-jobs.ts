@@ -1,0 +1,27 @@
+import type { NewJob } from "../store/queue.ts";
+import type { StoreTransaction } from "../store/store.ts";
+import type { JobRow } from "../store/tables.ts";
+import { toJob } from "../queries/jobs.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** Tells handlers of `job-dead` that these jobs are. A dead job of such a handler tells nobody. */
+export async function deadJobs(tx: StoreTransaction, seqs: readonly number[]): Promise<void> {
+  const subscriptions = (await tx.find("subscriptions")).filter(
+    ({ kind, filter }) => kind === "event" && "events" in (filter as object),
+  ) as Subscription[];
+  const listeners = subscriptions.filter(
+    ({ filter }) => "events" in filter && filter.events.includes("job-dead"),
+  );
+  if (listeners.length === 0) return;
+  const names = new Set(listeners.map(({ name }) => name));
+  const where = [{ field: "seq", op: "in", value: seqs }] as const;
+  const dead = (await tx.find("jobs", { where })).filter(({ handler }) => !names.has(handler));
+  await tx.jobs.insert(listeners.flatMap(({ name }) => dead.map((job) => jobOf(name, job))));
+}
+
+/** One for each death: a job that was retried may die again. */
+function jobOf(handler: string, job: JobRow): NewJob {
+  const { seq, contractId, webhookId, finishedAt } = job;
+  const jobKey = `dead ${seq} ${finishedAt ?? ""}`;
+  return { handler, contractId, jobKey, contentKey: null, webhookId, payload: toJob(job) };
+}

@@ -1,0 +1,21 @@
+/** Throw it in a handler to give the job up at once: it is dead, and its line goes on. */
+export class PermanentError extends Error {
+  override readonly name = "PermanentError";
+}
+
+/** Throw it in a handler to choose when the job is tried again, instead of the usual backoff. */
+export class RetryAfterError extends Error {
+  override readonly name = "RetryAfterError";
+  /** Milliseconds until the next attempt. */
+  readonly afterMs: number;
+
+  /**
+   * @param afterMs milliseconds until the next attempt
+   * @throws RangeError for a number below 0, or none
+   */
+  constructor(message: string, afterMs: number, options?: ErrorOptions) {
+    if (!(afterMs >= 0)) throw new RangeError(`afterMs is ${afterMs}: 0 or more milliseconds are expected`);
+    super(message, options);
+    this.afterMs = afterMs;
+  }
+}

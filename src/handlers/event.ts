@@ -1,0 +1,58 @@
+import type { EventFacts, EventMetadata, KnownEventType } from "../events/event.ts";
+import { isKnownEventType } from "../events/event.ts";
+
+/** Every event type that this release knows. */
+export type WebhookEventType = KnownEventType;
+
+/** One webhook event, as a handler is given it. `known` tells whether this release knows its type. */
+export type WebhookEvent = KnownEvent | UnknownEvent;
+
+/** An event of a type that this release knows. */
+export interface KnownEvent<Type extends KnownEventType = KnownEventType> extends EventFields {
+  readonly known: true;
+  readonly event: Type;
+}
+
+/** An event of a type that this release does not know: the service may add some. */
+export interface UnknownEvent extends EventFields {
+  readonly known: false;
+  readonly event: string;
+}
+
+/** The fields that every event has. */
+export interface EventFields {
+  /** The delivery's id: `X-Service-Webhook-Id`, else the payload's `id`. */
+  readonly webhookId: string;
+  /** The payload's own `id`. */
+  readonly payloadId: string | null;
+  /** The contract's external id; empty for a `webhook.test` that names none. */
+  readonly contractId: string;
+  readonly milestoneId: string | null;
+  /** The payment's id for payment events, the refund's id for refund events. */
+  readonly transactionId: string | null;
+  readonly paymentId: string | null;
+  readonly disputeId: string | null;
+  readonly invoiceId: string | null;
+  /** The reference that the contract was created with. */
+  readonly reference: string | null;
+  /** As sent. */
+  readonly status: string | null;
+  readonly previousStatus: string | null;
+  /** In halalas, exact; `null` where the event has none, or none that can be read. */
+  readonly amountMinor: number | null;
+  readonly currency: string;
+  /** When it happened: ISO 8601 with `Z`, the fraction as given; `null` where no time can be read. */
+  readonly occurredAt: string | null;
+  readonly metadata: EventMetadata;
+  /** The whole payload as JSON, for fields that are not here; `null` once it was pruned. Its numbers are plain floats. */
+  readonly raw: unknown;
+}
+
+/** @param readRaw called when a handler first asks for the raw payload: most do not */
+export function toWebhookEvent(facts: EventFacts, webhookId: string, readRaw: () => unknown): WebhookEvent {
+  const { event, flags: _, orderKey: __, ...fields } = facts;
+  let raw: unknown;
+  const whole = { known: isKnownEventType(event), event, ...fields, webhookId };
+  const get = (): unknown => (raw === undefined ? (raw = readRaw()) : raw);
+  return Object.defineProperty(whole, "raw", { enumerable: true, get }) as WebhookEvent;
+}

@@ -1,0 +1,93 @@
+import { canonicalStatus } from "../domain/status.ts";
+import { contractMachine } from "../domain/contract.ts";
+import { milestoneMachine } from "../domain/milestone.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Logger } from "../shared/logger.ts";
+import type { MirroredContract } from "../queries/shapes.ts";
+import type { SubscriptionRow } from "../store/tables.ts";
+import type { Filter, TransitionFilter } from "./subscription.ts";
+
+/** What a handler is given beside its event. */
+export interface HandlerContext {
+  /** The same for every attempt of one job, and no other's: give it to services that take one. */
+  readonly idempotencyKey: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborted when the handler's time is over, its lease is lost, or the mirror closes. */
+  readonly signal: AbortSignal;
+  /** The contract's state when this run started; `undefined` where the event has none. */
+  readonly contract: MirroredContract | undefined;
+  readonly logger: Logger;
+}
+
+/** How a handler is registered. */
+export interface HandlerOptions {
+  /** Required, and lasting: jobs are owed to this name. A renamed handler is a new one. */
+  readonly name: string;
+  /** A new handler starts at the mirror's creation, or with what was received at or after this time. */
+  readonly since?: string | Date | undefined;
+}
+
+/** A handler with what it listens to. */
+export interface Handler {
+  readonly name: string;
+  readonly kind: SubscriptionRow["kind"];
+  readonly filter: Filter;
+  readonly since: string | undefined;
+  readonly run: (subject: never, context: never) => unknown;
+}
+
+const nameLengthMax = 200;
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function checkName(name: unknown): string {
+  if (typeof name === "string" && /\S/.test(name) && name.length <= nameLengthMax) return name;
+  throw invalid(`a handler needs a name of 1 to ${nameLengthMax} characters: { name: "email-buyer" }`);
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function checkFunction(run: unknown, name: string): Handler["run"] {
+  if (typeof run === "function") return run as Handler["run"];
+  throw invalid(`handler ${name}: a function is expected, ${typeof run} was given`);
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function toSince(since: unknown, name: string): string | undefined {
+  if (since === undefined) return undefined;
+  const date = since instanceof Date ? since : new Date(typeof since === "string" ? since : Number.NaN);
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw invalid(`handler ${name}: since is no time: pass ISO 8601 text or a Date`);
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function toEventFilter(event: unknown, name: string): Filter {
+  const events = [...new Set(Array.isArray(event) ? event : [event])] as unknown[];
+  if (events.length > 0 && events.every((each) => typeof each === "string" && /\S/.test(each)))
+    return { events: (events as string[]).sort() };
+  throw invalid(`handler ${name}: an event type, a list of them, or "*" is expected`);
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
+  const { entity, from, to, ...rest } = (filter ?? {}) as Record<string, unknown>;
+  if (entity !== "contract" && entity !== "milestone")
+    throw invalid(`handler ${name}: entity is "contract" or "milestone"`);
+  const [odd] = Object.keys(rest);
+  if (odd !== undefined) throw invalid(`handler ${name}: there is no ${odd}: entity, from and to are known`);
+  const machine = entity === "contract" ? contractMachine : milestoneMachine;
+  const statuses = (value: unknown, field: string): string[] => {
+    const list = Array.isArray(value) ? (value as unknown[]) : [value];
+    if (list.length === 0 || !list.every((each) => typeof each === "string" && /\S/.test(each)))
+      throw invalid(`handler ${name}: ${field} is a status or a list of them`);
+    return (list as string[]).map((each) => canonicalStatus(machine, each)).sort();
+  };
+  return {
+    entity,
+    ...(from === undefined ? {} : { from: statuses(from, "from") }),
+    ...(to === undefined ? {} : { to: statuses(to, "to") }),
+  };
+}
+
+function invalid(message: string): EscrowMirrorError {
+  return new EscrowMirrorError("invalid-argument", message);
+}

@@ -1,0 +1,72 @@
+/** Whether code runs inside a handler: there the mirror's own transaction is open, or a job is running, and some calls would wait for themselves. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
+
+interface Scope {
+  readonly mirror: object;
+  /** The delivery's transaction; `undefined` inside a job. */
+  readonly tx: StoreTransaction | undefined;
+  isOver: boolean;
+}
+
+const scopes = new AsyncLocalStorage<Scope>();
+
+export interface Inside {
+  /** Runs a handler with reads in its transaction. */
+  transaction<T>(tx: StoreTransaction, work: () => Promise<T>): Promise<T>;
+  job<T>(work: () => Promise<T>): Promise<T>;
+  isInTransaction(): boolean;
+  /** @throws EscrowMirrorError `inside-transaction` inside a transaction, where `what` would wait for itself */
+  refuseInTransaction(what: string): void;
+  /** The same inside any handler. */
+  refuseInHandler(what: string): void;
+  /** The store whose reads go through the transaction that they are inside of. */
+  wrap(store: Store): Store;
+}
+
+export function createInside(): Inside {
+  const mirror = {};
+  const current = (): Scope | undefined => {
+    const scope = scopes.getStore();
+    return scope?.mirror === mirror && !scope.isOver ? scope : undefined;
+  };
+  const run = async <T>(tx: StoreTransaction | undefined, work: () => Promise<T>): Promise<T> => {
+    const scope: Scope = { mirror, tx, isOver: false };
+    try {
+      return await scopes.run(scope, work);
+    } finally {
+      scope.isOver = true;
+    }
+  };
+  return {
+    transaction: (tx, work) => run(tx, work),
+    job: (work) => run(undefined, work),
+    isInTransaction: () => current()?.tx !== undefined,
+    refuseInTransaction: (what) => refuse(current()?.tx === undefined ? undefined : current(), what),
+    refuseInHandler: (what) => refuse(current(), what),
+    wrap: (store) =>
+      Object.create(store, {
+        read: {
+          value: <T>(work: Parameters<Store["read"]>[0]) => {
+            const tx = current()?.tx;
+            return (tx === undefined ? store.read(work) : work(tx)) as Promise<T>;
+          },
+        },
+        transaction: {
+          value: async <T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> => {
+            refuse(current()?.tx === undefined ? undefined : current(), "a change of the mirror");
+            return store.transaction(work);
+          },
+        },
+      }) as Store,
+  };
+}
+
+function refuse(scope: Scope | undefined, what: string): void {
+  if (scope === undefined) return;
+  throw new EscrowMirrorError(
+    "inside-transaction",
+    `${what} was called inside a handler, and would wait for the handler itself: call it outside`,
+  );
+}

@@ -1,0 +1,48 @@
+import type { StoreTransaction } from "../store/store.ts";
+import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
+import { toAnomaly } from "../queries/deliveries.ts";
+import { toTransition } from "../queries/contracts.ts";
+import type { Filter, Move, News } from "./subscription.ts";
+
+/**
+ * What deliveries that are stored have to tell a handler that is new. Moves are those of the history as it stands: what the
+ * mirror's state was before each delivery came is not kept.
+ */
+export async function newsOf(
+  reader: StoreTransaction,
+  page: readonly DeliveryRow[],
+  filter: Filter,
+): Promise<News> {
+  const applied = page.filter(({ outcome }) => outcome === "applied");
+  const ofTransitions = "entity" in filter;
+  const ofAnomalies = !ofTransitions && filter.events.includes("anomaly");
+  return {
+    deliveries: applied.map(({ contentKey, webhookId, event, contractId }) => ({
+      contentKey,
+      webhookId,
+      event: event ?? "",
+      contractId,
+    })),
+    moves: ofTransitions ? await movesOf(reader, applied) : [],
+    anomalies: ofAnomalies ? (await anomaliesOf(reader, page)).map(toAnomaly) : [],
+  };
+}
+
+async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]): Promise<Move[]> {
+  const rows = await reader.lookup("transitions", "contractId", contractsOf(applied));
+  return applied.flatMap(({ webhookId, contentKey }) =>
+    rows
+      .filter((row) => row.webhookId === webhookId && row.moved)
+      .map((row) => ({ inputKey: contentKey, contentKey, transition: toTransition(row) })),
+  );
+}
+
+async function anomaliesOf(reader: StoreTransaction, page: readonly DeliveryRow[]): Promise<AnomalyRow[]> {
+  const ids = new Set(page.map(({ webhookId }) => webhookId));
+  const rows = await reader.lookup("anomalies", "contractId", contractsOf(page));
+  return rows.filter(({ webhookId }) => webhookId !== null && ids.has(webhookId));
+}
+
+function contractsOf(page: readonly DeliveryRow[]): string[] {
+  return [...new Set(page.map(({ contractId }) => contractId))].filter((id) => id !== null);
+}

@@ -1,0 +1,183 @@
+/**
+ * Which handlers this process runs, and their rows: what a commit of any process writes jobs by. A new name hears of all
+ * that was received since this mirror was created, or since a time of its own; what is older than its row is gone through in
+ * pages, each under the lock that keeps commits out, so that nothing is passed over and nothing comes twice.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
+import type { Logger } from "../shared/logger.ts";
+import { settle } from "../shared/result.ts";
+import { sleep } from "../shared/timers.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
+import type { Handler } from "./handler.ts";
+import { newsOf } from "./older-news.ts";
+import { jobsFor, type Subscription } from "./subscription.ts";
+
+export interface Registry {
+  /** Adds a handler at once; its row is written before this process commits anything more. Gives the way to stop it. */
+  add(handler: Handler): () => void;
+  /** The handler of that name, if this process runs it. */
+  get(name: string): Handler | undefined;
+  /** Handlers whose jobs this process may take. */
+  names(): readonly string[];
+  /** Writes the rows that are not written yet. Rejects with `store-unavailable` where it can't now. */
+  ensure(): Promise<void>;
+  /** Resolves when every row is written and has caught up with what is older; rejects with the reason of the first refused. */
+  settled(): Promise<void>;
+  /** For `health()`: handlers that were refused. */
+  warnings(): readonly string[];
+  /** Stops going through older deliveries. */
+  close(): Promise<void>;
+}
+
+export interface RegistryParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when jobs were added. */
+  readonly onJobs: () => void;
+  /** The `seq` of the newest delivery when the mirror was created. */
+  readonly startAt: number;
+}
+
+const pageRows = 200;
+
+export function createRegistry(parts: RegistryParts): Registry {
+  const { store, clock, logger, onJobs } = parts;
+  const handlers = new Map<string, Handler>();
+  const unwritten = new Set<Handler>();
+  const refused = new Map<string, Error>();
+  let writing: Promise<void> | undefined;
+  let catching: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  async function writeAll(): Promise<void> {
+    for (const handler of unwritten) {
+      const written = await settle(() => store.transaction((tx) => register(tx, handler)));
+      if (!written.ok && isEscrowMirrorError(written.error, "store-unavailable", "closed"))
+        throw written.error;
+      unwritten.delete(handler);
+      if (written.ok) catchUp(handler.name);
+      else refuse(handler, written.error as Error);
+    }
+  }
+
+  function refuse(handler: Handler, error: Error): void {
+    if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
+    refused.set(handler.name, error);
+    logger.error({ step: "notify", handler: handler.name }, error.message);
+  }
+
+  async function register(tx: StoreTransaction, { name, kind, filter, since }: Handler): Promise<void> {
+    await tx.jobs.lockSubscriptions("exclusive");
+    const [known] = await tx.lookup("subscriptions", "name", [name]);
+    if (known === undefined) {
+      const cursor = since === undefined ? parts.startAt : await seqBefore(tx, since);
+      await tx.insert("subscriptions", [{ name, kind, filter, cursor, createdAt: toIsoTime(clock.now()) }]);
+      await turnPage(tx, name);
+      return;
+    }
+    if (known.kind !== kind) throw otherKind(name, known.kind, kind);
+    if (isDeepStrictEqual(known.filter, filter)) return;
+    logger.warn({ step: "notify", handler: name }, "the handler listens to something else from now on");
+    await tx.updateEach("subscriptions", "name", [{ name, filter }]);
+  }
+
+  function isWanted(name: string): boolean {
+    return !closed && handlers.has(name);
+  }
+
+  function catchUp(name: string): void {
+    const more = (): Promise<boolean> =>
+      store.transaction(async (tx) => {
+        await tx.jobs.lockSubscriptions("exclusive");
+        return turnPage(tx, name);
+      });
+    const goOn = async (): Promise<void> => {
+      while (isWanted(name) && !(await whenItCan(more))) onJobs();
+      onJobs();
+    };
+    catching = catching.then(goOn);
+  }
+
+  const ensure = (): Promise<void> => {
+    if (unwritten.size === 0) return Promise.resolve();
+    return (writing ??= writeAll().finally(() => (writing = undefined)));
+  };
+
+  return {
+    add(handler) {
+      if (handlers.has(handler.name)) throw taken(handler.name);
+      handlers.set(handler.name, handler);
+      unwritten.add(handler);
+      // Who asks next is told; until then nobody waits for it.
+      ensure().catch(() => undefined);
+      return () => {
+        if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
+        unwritten.delete(handler);
+      };
+    },
+    get: (name) => handlers.get(name),
+    names: () => [...handlers.keys()],
+    ensure,
+    settled: async () => {
+      await ensure();
+      await catching;
+      const [error] = refused.values();
+      if (error !== undefined) throw error;
+    },
+    warnings: () => [...refused.values()].map(({ message }) => message),
+    close: async () => {
+      closed = true;
+      await catching;
+    },
+  };
+}
+
+/** Whether the handler has caught up. */
+async function turnPage(tx: StoreTransaction, name: string): Promise<boolean> {
+  const [row] = await tx.lookup("subscriptions", "name", [name]);
+  if (row === undefined || row.cursor === null) return true;
+  const page = await tx.find("deliveries", {
+    where: [{ field: "seq", op: ">", value: row.cursor }],
+    orderBy: ["seq"],
+    limit: pageRows,
+  });
+  const subscription = row as Subscription;
+  await tx.jobs.insert(jobsFor([subscription], await newsOf(tx, page, subscription.filter)));
+  const cursor = page.length < pageRows ? null : (page.at(-1)?.seq ?? null);
+  await tx.updateEach("subscriptions", "name", [{ name, cursor }]);
+  return cursor === null;
+}
+
+/** The store may be away for a while: the pages that are done stay done. */
+async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
+  const done = await settle(work);
+  if (done.ok) return done.value;
+  if (!isEscrowMirrorError(done.error, "store-unavailable")) return true;
+  await sleep(1000);
+  return false;
+}
+
+/** Where a handler begins that asks for what was received since a time. */
+async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
+  const where = [{ field: "receivedAt", op: ">=", value: since }] as const;
+  const [first] = await tx.find("deliveries", { where, orderBy: ["seq"], limit: 1 });
+  return first === undefined ? Number.MAX_SAFE_INTEGER : first.seq - 1;
+}
+
+function otherKind(name: string, known: string, given: string): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-configuration",
+    `handler ${name} is registered as one of kind ${known}, and can't become one of kind ${given}: give it another name, or end the old one with mirror.handlers.remove("${name}")`,
+  );
+}
+
+function taken(name: string): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-argument",
+    `a handler named ${name} is registered in this process already: names are unique`,
+  );
+}

@@ -1,0 +1,52 @@
+/** What the jobs of one turn are about, read together: their deliveries, and their contracts as they stand. */
+import { parseRaw } from "../events/raw.ts";
+import { contractsOf } from "../queries/contracts.ts";
+import type { MirroredContract } from "../queries/shapes.ts";
+import { fromFactColumns } from "../store/fact-columns.ts";
+import type { StoreTransaction } from "../store/store.ts";
+import type { DeliveryRow, JobRow, PayloadRow } from "../store/tables.ts";
+import { toWebhookEvent } from "./event.ts";
+
+/** A job with what its handler is given. */
+export interface Assignment {
+  readonly job: JobRow;
+  /** The event, transition, anomaly or dead job. */
+  readonly subject: unknown;
+  readonly contract: MirroredContract | undefined;
+}
+
+export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRow[]): Promise<Assignment[]> {
+  if (jobs.length === 0) return [];
+  const eventJobs = jobs.filter(isOfEvent);
+  const keys = [...new Set(eventJobs.map(({ contentKey }) => contentKey as string))];
+  const deliveries = await tx.lookup("deliveries", "contentKey", keys);
+  const byKey = new Map(deliveries.map((row) => [row.contentKey, row]));
+  const payloads = await tx.lookup("payloads", "contentKey", keys);
+  const payloadByKey = new Map(payloads.map((row) => [row.contentKey, row]));
+  const ids = [...new Set(jobs.map(({ contractId }) => contractId))].filter((id) => id !== null);
+  const contracts = await contractsOf(tx, ids);
+  return jobs.map((job) => ({
+    job,
+    subject: isOfEvent(job) ? eventIn(job, byKey, payloadByKey) : job.payload,
+    contract: job.contractId === null ? undefined : contracts.get(job.contractId),
+  }));
+}
+
+/** A job of a delivery tells of the delivery; any other carries what it tells of. */
+function isOfEvent({ contentKey, payload }: JobRow): boolean {
+  return contentKey !== null && payload === null;
+}
+
+function eventIn(
+  { seq, contentKey }: JobRow,
+  deliveries: ReadonlyMap<string, DeliveryRow>,
+  payloads: ReadonlyMap<string, PayloadRow>,
+): unknown {
+  const row = deliveries.get(contentKey ?? "");
+  const facts = row === undefined ? null : fromFactColumns(row);
+  if (row === undefined || facts === null) throw new Error(`the delivery of job ${seq} is gone`);
+  const payload = payloads.get(contentKey ?? "");
+  return toWebhookEvent(facts, row.webhookId, () =>
+    payload === undefined ? null : parseRaw(payload.body, payload.headers["content-encoding"]),
+  );
+}

@@ -1,0 +1,96 @@
+/** What a handler listens to, and which jobs a commit owes to whom. Pure. */
+import { createHash } from "node:crypto";
+import type { NewJob } from "../store/queue.ts";
+import type { SubscriptionRow } from "../store/tables.ts";
+import type { Anomaly, Transition } from "../queries/shapes.ts";
+
+/** Event types, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`. */
+export interface EventFilter {
+  readonly events: readonly string[];
+}
+
+/** Moves of one kind of entity, from and to any of these statuses; absent: any. */
+export interface TransitionFilter {
+  readonly entity: "contract" | "milestone";
+  readonly from?: readonly string[];
+  readonly to?: readonly string[];
+}
+
+export type Filter = EventFilter | TransitionFilter;
+
+export interface Subscription extends SubscriptionRow {
+  readonly filter: Filter;
+}
+
+/** What one commit, or one page of older deliveries, has to tell. */
+export interface News {
+  readonly deliveries: readonly AppliedDelivery[];
+  readonly moves: readonly Move[];
+  readonly anomalies: readonly Anomaly[];
+}
+
+export interface AppliedDelivery {
+  readonly contentKey: string;
+  readonly webhookId: string;
+  readonly event: string;
+  readonly contractId: string | null;
+}
+
+/** A move of the mirror's present state, and the input that it came of. */
+export interface Move {
+  /** The delivery's content key, or the digest of an API answer. */
+  readonly inputKey: string;
+  readonly contentKey: string | null;
+  readonly transition: Transition;
+}
+
+/** What the handlers of `subscriptions` are owed for this, in the order in which it came. */
+export function jobsFor(subscriptions: readonly Subscription[], news: News): NewJob[] {
+  return subscriptions.flatMap((subscription) => jobsOf(subscription, news));
+}
+
+function jobsOf({ name, filter }: Subscription, news: News): NewJob[] {
+  if ("entity" in filter)
+    return news.moves
+      .filter(({ transition }) => isMoveOf(filter, transition))
+      .map((move) => moveJob(name, move));
+  return [
+    ...news.deliveries.filter((each) => hears(filter, each)).map((each) => eventJob(name, each)),
+    ...(filter.events.includes("anomaly") ? news.anomalies.map((each) => anomalyJob(name, each)) : []),
+  ];
+}
+
+/** Whether a handler of events is owed this delivery. */
+export function hears({ events }: EventFilter, { event }: Pick<AppliedDelivery, "event">): boolean {
+  return events.includes("*") || events.includes(event);
+}
+
+export function isMoveOf({ entity, from, to }: TransitionFilter, transition: Transition): boolean {
+  if (transition.entity !== entity) return false;
+  const isFrom = from === undefined || from.includes(transition.from ?? "");
+  return isFrom && (to === undefined || to.includes(transition.to));
+}
+
+/** @param again tells a replay from the first time */
+export function eventJob(handler: string, delivery: AppliedDelivery, again = ""): NewJob {
+  const { contentKey, webhookId, contractId } = delivery;
+  return { handler, contractId, jobKey: contentKey + again, contentKey, webhookId, payload: null };
+}
+
+function moveJob(handler: string, { inputKey, contentKey, transition }: Move): NewJob {
+  const { contractId, milestoneId, webhookId } = transition;
+  const jobKey = milestoneId === null ? inputKey : `${inputKey} ${hashOf(milestoneId)}`;
+  return { handler, contractId, jobKey, contentKey, webhookId, payload: transition };
+}
+
+/** One for each contract, kind and detail, ever. */
+function anomalyJob(handler: string, anomaly: Anomaly): NewJob {
+  const { contractId, kind, detail, webhookId } = anomaly;
+  const jobKey = `anomaly ${hashOf(JSON.stringify([contractId, kind, detail]))}`;
+  return { handler, contractId, jobKey, contentKey: null, webhookId, payload: anomaly };
+}
+
+/** Keys are of bounded length, whatever the ids. */
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,157 @@
+/** What a mirror offers to those who act on what happened. */
+import type { Handlers } from "../handlers/create-handlers.ts";
+import type {
+  EventHandler,
+  EventName,
+  TransactionHandler,
+  TransitionHandler,
+  TransitionOn,
+} from "../handlers/define-handler.ts";
+import type { HandlerOptions } from "../handlers/handler.ts";
+import type { Filter } from "../handlers/subscription.ts";
+import { createJobQueries, type JobQueries } from "../queries/jobs.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import type { Store } from "../store/store.ts";
+import type { SubscriptionRow } from "../store/tables.ts";
+
+/** A handler that jobs are owed to, whether or not this process runs it. */
+export interface RegisteredHandler {
+  readonly name: string;
+  readonly kind: SubscriptionRow["kind"];
+  /** What it listens to. */
+  readonly filter: Filter;
+  /** When it was first registered. ISO 8601. */
+  readonly since: string;
+}
+
+export interface HandlerQueries {
+  /** Every handler that jobs are owed to, by name. */
+  list(): Promise<RegisteredHandler[]>;
+  /**
+   * Ends a handler for good: no more jobs are owed to it, and those that wait are gone. A running one ends as it ends.
+   *
+   * @throws EscrowMirrorError `not-found`
+   */
+  remove(name: string): Promise<void>;
+}
+
+export interface JobActions extends JobQueries {
+  /**
+   * Runs a dead job again, with all its attempts before it.
+   *
+   * @param id the `id` of an item of `jobs.list({ state: "dead" })`
+   * @throws EscrowMirrorError `not-found` where no dead job has that id
+   */
+  retry(id: string): Promise<void>;
+  /**
+   * Runs what is due, and resolves when nothing is: for cron and serverless hosts, with `jobs: { run: false }`.
+   *
+   * @returns how many runs there were
+   * @throws the signal's reason once it is aborted
+   */
+  runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{ readonly runs: number }>;
+}
+
+export interface HandlerSurface {
+  /**
+   * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A handler that
+   * throws is called again later. It never delays or changes the webhook's answer.
+   *
+   * ```ts
+   * mirror.on("refund.full-succeeded", async (event, ctx) => mailBuyer(event.contractId), { name: "email-buyer" });
+   * ```
+   *
+   * @param event an event type, a list of them, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`
+   * @returns stops running it in this process; its jobs wait for another
+   * @throws EscrowMirrorError `invalid-argument`
+   */
+  on<On extends EventName>(
+    event: On | readonly On[],
+    handler: EventHandler<On>,
+    options: HandlerOptions,
+  ): () => void;
+  /**
+   * The same for moves of the mirror's present state: a duplicate, a stale event and a rebuild are none.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
+  onTransition(on: TransitionOn, handler: TransitionHandler, options: HandlerOptions): () => void;
+  /**
+   * Calls `handler` in the delivery's own transaction: what it writes through `trx` or `connection` is committed with the
+   * delivery, or not at all. A handler that throws has the delivery sent again; at the third time the delivery is committed
+   * without it, and its job is dead.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
+  inTransaction<On extends EventName>(
+    event: On | readonly On[],
+    handler: TransactionHandler<On>,
+    options: HandlerOptions,
+  ): () => void;
+  readonly handlers: HandlerQueries;
+  readonly jobs: JobActions;
+  /**
+   * Resolves when nothing that this process's handlers are owed is due or running. For tests.
+   *
+   * @throws EscrowMirrorError the reason why a handler was refused; `inside-transaction` inside a handler
+   */
+  idle(): Promise<void>;
+}
+
+export function createHandlerSurface(store: Store, handlers: Handlers): HandlerSurface {
+  return {
+    on: (event, handler, options) => handlers.add("event", event, handler, options),
+    onTransition: (on, handler, options) => handlers.add("transition", on, handler, options),
+    inTransaction: (event, handler, options) => handlers.add("transaction", event, handler, options),
+    idle: () => handlers.idle(),
+    handlers: {
+      list: async () => {
+        const rows = await store.read((reader) => reader.find("subscriptions", { orderBy: ["name"] }));
+        return rows.map(({ name, kind, filter, createdAt }) => ({
+          name,
+          kind,
+          filter: filter as Filter,
+          since: createdAt,
+        }));
+      },
+      remove: (name) => removeHandler(store, name),
+    },
+    jobs: {
+      ...createJobQueries(store),
+      retry: async (id) => {
+        await retryJob(store, id);
+        handlers.runner.wake();
+      },
+      runOnce: async ({ signal } = {}) => {
+        await handlers.registry.settled();
+        return { runs: await handlers.runner.drain(signal) };
+      },
+    },
+  };
+}
+
+async function removeHandler(store: Store, name: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    await tx.jobs.lockSubscriptions("exclusive");
+    const [known] = await tx.lookup("subscriptions", "name", [name]);
+    if (known === undefined) throw new EscrowMirrorError("not-found", `no handler is named ${name}`);
+    await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+    await tx.remove("jobs", [
+      { field: "handler", op: "=", value: name },
+      { field: "state", op: "in", value: ["waiting", "due"] },
+    ]);
+  });
+}
+
+async function retryJob(store: Store, id: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    const seq = /^\d{1,15}$/.test(id) ? Number(id) : -1;
+    const [job] = await tx.find("jobs", { where: [{ field: "seq", op: "=", value: seq }] });
+    if (job?.state !== "dead")
+      throw new EscrowMirrorError(
+        "not-found",
+        `no dead job has the id ${id}: pass the id of an item of mirror.jobs.list({ state: "dead" })`,
+      );
+    await tx.jobs.revive([seq]);
+  });
+}

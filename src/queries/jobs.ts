@@ -1,0 +1,53 @@
+import type { Condition, Store } from "../store/store.ts";
+import { jobStates, type JobRow } from "../store/tables.ts";
+import { checkFilter, choiceOf, textOf } from "./arguments.ts";
+import { findPage, type Page, type PageRequest } from "./page.ts";
+
+/** One run that a handler owes to one event, transition, anomaly or dead job. */
+export interface Job {
+  readonly id: string;
+  /** The handler's name. */
+  readonly handler: string;
+  readonly webhookId: string | null;
+  /** `null` without one. */
+  readonly contractId: string | null;
+  readonly state: JobRow["state"];
+  /** How many attempts were begun. */
+  readonly attempts: number;
+  /** ISO 8601. */
+  readonly nextAttemptAt: string;
+  /** What the last failed attempt threw. */
+  readonly lastError: string | null;
+}
+
+export interface JobFilter extends PageRequest {
+  readonly state?: Job["state"] | undefined;
+  /** The handler's name. */
+  readonly handler?: string | undefined;
+}
+
+export interface JobQueries {
+  /** Newest first. @throws EscrowMirrorError `invalid-argument` */
+  list(filter?: JobFilter): Promise<Page<Job>>;
+}
+
+export function createJobQueries(store: Store): JobQueries {
+  return {
+    list: async (filter = {}) => {
+      checkFilter(filter, { state: true, handler: true });
+      const where: Condition<JobRow>[] = [];
+      if (filter.state !== undefined)
+        where.push({ field: "state", op: "=", value: choiceOf(filter.state, jobStates, "state") });
+      if (filter.handler !== undefined)
+        where.push({ field: "handler", op: "=", value: textOf(filter.handler, "handler") });
+      const query = { where, by: ["seq"], descending: true } as const;
+      const page = await store.read((reader) => findPage(reader, "jobs", query, filter));
+      return { ...page, items: page.items.map(toJob) };
+    },
+  };
+}
+
+export function toJob(row: JobRow): Job {
+  const { seq, handler, webhookId, contractId, state, attempts, nextAttemptAt, lastError } = row;
+  return { id: String(seq), handler, webhookId, contractId, state, attempts, nextAttemptAt, lastError };
+}

@@ -1,0 +1,155 @@
+/** The step *notify*, as far as it commits with the delivery: what handlers are owed, and those that are part of the commit. */
+import type { FoldOptions } from "../domain/fold.ts";
+import type { FoldInput } from "../domain/input.ts";
+import { parseRaw } from "../events/raw.ts";
+import { toWebhookEvent } from "../handlers/event.ts";
+import type { Handlers } from "../handlers/create-handlers.ts";
+import type { FreshDelivery, FreshNews, HandlerFault, InCommit, Spent } from "../handlers/in-commit.ts";
+import type { Inside } from "../handlers/inside.ts";
+import type { Subscription } from "../handlers/subscription.ts";
+import type { EventFacts } from "../events/event.ts";
+import { toAnomaly } from "../queries/deliveries.ts";
+import type { NewRow, StoreTransaction } from "../store/store.ts";
+import type { Tables } from "../store/tables.ts";
+import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
+import { digestIn } from "./content-key.ts";
+import { movesIn } from "./moves.ts";
+
+/** What a transaction has done, once all else in it is written. */
+export interface Told {
+  readonly deliveries: readonly FreshDelivery[];
+  readonly inputs: readonly FoldInput[];
+  readonly changes: readonly ContractChange[];
+}
+
+export interface Telling {
+  /** The same transaction, for everything else that is written in it. */
+  readonly tx: StoreTransaction;
+  /** The last step before the commit. */
+  tell(told: Told, spent: Spent): Promise<void>;
+}
+
+/** What the receiver needs of the handlers. */
+export interface Listeners {
+  /** Resolves when whoever is registered by now hears of the next commit. Rejects with `store-unavailable`. */
+  ready(): Promise<void>;
+  /** Begins with the transaction, so that who listens is asked without being waited for, and no anomaly is missed. */
+  begin(tx: StoreTransaction): Telling;
+  /** Counts a handler that threw inside a delivery's transaction, in a transaction of its own. */
+  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<void>;
+  /** Called after each commit: jobs may be due. */
+  committed(): void;
+  /** Whether the caller runs inside a handler's transaction, and would wait for itself. */
+  isInside(): boolean;
+}
+
+export function createListeners(
+  { registry, runner, inCommit }: Handlers,
+  inside: Inside,
+  folding: FoldOptions,
+): Listeners {
+  return {
+    ready: () => registry.ensure(),
+    begin: (tx) => beginTelling(tx, inCommit, folding),
+    countFailure: (tx, fault) => inCommit.countFailure(tx, fault),
+    committed: () => runner.wake(),
+    isInside: () => inside.isInTransaction(),
+  };
+}
+
+/** A receiver that nobody listens to. */
+export const noListeners: Listeners = {
+  ready: async () => {},
+  begin: (tx) => ({ tx, tell: async () => {} }),
+  countFailure: async () => {},
+  committed: () => {},
+  isInside: () => false,
+};
+
+function beginTelling(tx: StoreTransaction, handlers: InCommit, folding: FoldOptions): Telling {
+  const asking = handlers.subscriptionsOf(tx);
+  // What it fails with, whoever waits for it says.
+  asking.catch(() => undefined);
+  const noted: NewRow<"anomalies">[] = [];
+  return {
+    tx: noting(tx, noted, asking),
+    tell: async ({ deliveries, inputs, changes }, spent) => {
+      const subscriptions = await asking;
+      if (subscriptions.length === 0) return;
+      const keys = new Map(deliveries.map(({ digest, contentKey }) => [digest, contentKey]));
+      const needsMoves = subscriptions.some(({ kind }) => kind === "transition");
+      const news: FreshNews = {
+        deliveries,
+        moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
+        anomalies: noted.map((row) => toAnomaly({ ...row, seq: 0 })),
+      };
+      await handlers.tell(tx, subscriptions, news, spent);
+    },
+  };
+}
+
+/** The applied deliveries of a commit. */
+export function freshOf(committed: readonly Committed[]): FreshDelivery[] {
+  return committed.flatMap(({ arrival, outcome }) => {
+    if (outcome !== "applied" || arrival.kind !== "delivery" || arrival.reading.facts === null) return [];
+    return [toFresh(arrival, arrival, arrival.reading.facts)];
+  });
+}
+
+export function toFresh(
+  { contentKey, webhookId }: Pick<DeliveryArrival, "contentKey" | "webhookId">,
+  payload: Pick<DeliveryArrival, "body" | "headers"> | undefined,
+  facts: EventFacts,
+): FreshDelivery {
+  const readRaw = (): unknown =>
+    payload === undefined ? null : parseRaw(payload.body, payload.headers["content-encoding"]);
+  const toEvent = () => toWebhookEvent(facts, webhookId, readRaw);
+  const { event, contractId } = facts;
+  return {
+    contentKey,
+    digest: digestIn(contentKey),
+    webhookId,
+    event,
+    contractId: contractId || null,
+    toEvent,
+  };
+}
+
+/** The same transaction, which also keeps the anomalies that are new in it. A refold writes those too that were there before. */
+function noting(
+  tx: StoreTransaction,
+  noted: NewRow<"anomalies">[],
+  asking: Promise<readonly Subscription[]>,
+): StoreTransaction {
+  const insert: StoreTransaction["insert"] = (table, rows) => {
+    if (table === "anomalies") noted.push(...(rows as unknown as NewRow<"anomalies">[]));
+    return tx.insert(table, rows);
+  };
+  const upsert: StoreTransaction["upsert"] = async (table, rows) => {
+    if (table === "anomalies" && (await asking).some(hearsAnomalies))
+      noted.push(...(await unknownAmong(tx, rows as never)));
+    return tx.upsert(table, rows);
+  };
+  return Object.assign(Object.create(tx) as StoreTransaction, { insert, upsert });
+}
+
+function hearsAnomalies({ filter }: Subscription): boolean {
+  return "events" in filter && filter.events.includes("anomaly");
+}
+
+async function unknownAmong(
+  tx: StoreTransaction,
+  rows: readonly NewRow<"anomalies">[],
+): Promise<NewRow<"anomalies">[]> {
+  const contractIds = [...new Set(rows.map(({ contractId }) => contractId))].filter((id) => id !== null);
+  const known = new Set((await tx.lookup("anomalies", "contractId", contractIds)).map(nameOf));
+  return rows.filter((row) => !known.has(nameOf(row)));
+}
+
+function nameOf({
+  contractId,
+  kind,
+  detail,
+}: Pick<Tables["anomalies"], "contractId" | "kind" | "detail">): string {
+  return JSON.stringify([contractId, kind, detail]);
+}

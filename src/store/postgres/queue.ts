@@ -1,0 +1,255 @@
+import { toIsoTime, type Clock } from "../../shared/clock.ts";
+import { columnsOf, decodeRows, encodeValue, type SqlValue } from "../sql/codec.ts";
+import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
+import type { ArraySession } from "../sql/session.ts";
+import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
+import type { JobRow } from "../tables.ts";
+import { toArray } from "./array.ts";
+
+/**
+ * The queue where many transactions write at a time. Whoever adds to a contract's lines, or moves one on, holds that
+ * contract's lock until the commit: else a job that comes while the head of its line ends would wait for ever.
+ *
+ * @param clock the clock that was injected; without one the times of jobs are the database's
+ */
+export function createArrayQueue(
+  session: ArraySession,
+  place: TablePlace,
+  clock: () => Clock | undefined,
+): JobQueue {
+  const sql = statementsOf(place);
+  const now = (): SqlValue => {
+    const injected = clock();
+    return injected === undefined ? null : toIsoTime(injected.now());
+  };
+  const jobs = async (statement: string, values: readonly SqlValue[]): Promise<JobRow[]> =>
+    decodeRows("jobs", await session.all(statement, values)).sort((a, b) => a.seq - b.seq);
+
+  /** In one order, so that two transactions never wait for each other crosswise. */
+  const lockLines = (contractIds: readonly (string | null)[]): void => {
+    const ids = [...new Set(contractIds)].filter((id) => id !== null).sort();
+    if (ids.length > 0) session.send(sql.lockLines, [sql.lockName, texts(ids)]);
+  };
+
+  /** Lines as the database gave them: handler and contract. */
+  const promote = (lines: readonly (readonly unknown[])[]): void => {
+    const moving = lines.filter(([, contractId]) => contractId !== null) as [string, string][];
+    if (moving.length === 0) return;
+    lockLines(moving.map(([, contractId]) => contractId));
+    session.send(sql.promote, [toArray("text", moving.map(first)), toArray("text", moving.map(second))]);
+  };
+
+  return {
+    async insert(added) {
+      if (added.length === 0) return [];
+      lockLines(added.map(({ contractId }) => encodeValue("text", contractId) as string | null));
+      const rows = await session.all(sql.insert, [now(), ...columnsOfNew(added)]);
+      const wentIn = new Set(rows.map(([seat]) => Number(seat)));
+      return added.map((_, index) => wentIn.has(index + 1));
+    },
+
+    claim: ({ workerId, handlers, limit, lost }) =>
+      jobs(sql.claim, [now(), workerId, texts(handlers), lost ? 1 : 0, limit]),
+
+    async settle(settlements) {
+      if (settlements.length === 0) return [];
+      const changes = settlements.map(settledAs);
+      const rows = await session.all(sql.settle, [
+        now(),
+        bigints(settlements.map(({ seq }) => seq)),
+        texts(settlements.map(({ workerId }) => workerId)),
+        bigints(settlements.map(({ attempts }) => attempts)),
+        texts(changes.map(({ state }) => state)),
+        bigints(changes.map(({ attemptsBack }) => attemptsBack)),
+        bigints(changes.map(({ afterMs }) => Math.ceil(afterMs))),
+        texts(changes.map(({ error }) => error)),
+      ]);
+      promote(rows.filter(([, , , state]) => state !== "due").map(([, ...line]) => line));
+      const held = new Set(rows.map(([seq]) => Number(seq)));
+      return settlements.map(({ seq }) => held.has(seq));
+    },
+
+    async beat({ workerId, handlers, leaseMs }) {
+      const values = [now(), workerId, JSON.stringify(handlers), leaseMs];
+      const [[isNew] = [true]] = await session.all(sql.beat, values);
+      return Number(isNew) === 0;
+    },
+
+    async retire(workerId) {
+      session.send(sql.giveBack, [now(), workerId]);
+      await session.run(sql.forget, [workerId]);
+    },
+
+    async reclaim({ attemptsMax }) {
+      const silent = await session.all(sql.silent, [now()]);
+      if (silent.length === 0) return [];
+      const workers = toArray(
+        "text",
+        silent.map(([id]) => id as string),
+      );
+      const dead = await jobs(sql.bury, [now(), workers, attemptsMax, lostForGood]);
+      session.send(sql.lose, [now(), workers]);
+      promote(dead.map(({ handler, contractId }) => [handler, contractId].map(encodeText)));
+      return dead;
+    },
+
+    async revive(seqs) {
+      if (seqs.length === 0) return;
+      const rows = await session.all(sql.linesOf, [bigints(seqs)]);
+      lockLines(rows.map(([contractId]) => contractId as string | null));
+      await session.run(sql.revive, [now(), bigints(seqs)]);
+    },
+
+    lockSubscriptions: async (how) => {
+      session.send(how === "shared" ? sql.share : sql.exclude, [sql.lockName]);
+    },
+  };
+}
+
+/** When the next job of these handlers is due. */
+export async function nextArrayJobAt(
+  session: ArraySession,
+  place: TablePlace,
+  handlers: readonly string[],
+): Promise<string | null> {
+  const jobs = sqlNamesIn(place)("jobs");
+  const [row] = await session.all(
+    `select min(head.next_attempt_at) from unnest($1::text[]) as h(name)
+     cross join (values (0), (1)) as l(lost)
+     cross join lateral (
+       select next_attempt_at from ${jobs}
+       where handler = h.name and lost = l.lost and state = 'due' order by next_attempt_at limit 1
+     ) as head`,
+    [texts(handlers)],
+  );
+  return (row?.[0] ?? null) as string | null;
+}
+
+function columnsOfNew(added: readonly NewJob[]): SqlValue[] {
+  return [
+    texts(added.map(({ handler }) => handler)),
+    texts(added.map(({ contractId }) => contractId)),
+    texts(added.map(({ jobKey }) => jobKey)),
+    toArray(
+      "bytea",
+      added.map(({ contentKey }) => encodeValue("hex", contentKey)),
+    ),
+    texts(added.map(({ webhookId }) => webhookId)),
+    toArray(
+      "text",
+      added.map(({ payload }) => encodeValue("json", payload)),
+    ),
+  ];
+}
+
+function texts(values: readonly (string | null)[]): Buffer {
+  return toArray("text", values.map(encodeText));
+}
+
+function bigints(values: readonly number[]): Buffer {
+  return toArray("bigint", values);
+}
+
+function encodeText(text: string | null): SqlValue {
+  return encodeValue("text", text);
+}
+
+function first([value]: readonly [string, string]): string {
+  return value;
+}
+
+function second([, value]: readonly [string, string]): string {
+  return value;
+}
+
+const open = "state in ('waiting', 'due', 'running')";
+
+/** A time as our columns have it, so many milliseconds from now; `$1` is an injected clock's. */
+function timeIn(ms = "0"): string {
+  return `to_char((coalesce($1::timestamptz, clock_timestamp()) + ${ms} * interval '1 millisecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+function statementsOf(place: TablePlace) {
+  const at = sqlNamesIn(place);
+  const [jobs, workers] = [at("jobs"), at("workers")];
+  const columns = columnsOf("jobs")
+    .map(({ name }) => `j.${name}`)
+    .join(", ");
+  return {
+    lockName: `escrow-mirror ${at("")}`,
+    lockLines: `select count(pg_advisory_xact_lock(hashtextextended($1 || ' line ' || id, 0))) from unnest($2::text[]) as id`,
+    share: `select pg_advisory_xact_lock_shared(hashtextextended($1 || ' subscriptions', 0))`,
+    exclude: `select pg_advisory_xact_lock(hashtextextended($1 || ' subscriptions', 0))`,
+    // "offset 0" keeps the look at the line a look-up for each row: the planner would hash all open jobs instead.
+    insert: `with given as (
+        select *, row_number() over (partition by handler, contract_id order by seat) as place
+        from (
+          select distinct on (handler, job_key) *
+          from unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[])
+            with ordinality as t(handler, contract_id, job_key, content_key, webhook_id, payload, seat)
+          order by handler, job_key, seat
+        ) as t
+        where not exists (select from ${jobs} as k where k.handler = t.handler and k.job_key = t.job_key offset 0)
+      ), fresh as (
+        insert into ${jobs} (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, next_attempt_at, lost, created_at)
+        select g.handler, g.contract_id, g.job_key, g.content_key, g.webhook_id, g.payload,
+          case when g.contract_id is not null and (g.place > 1 or exists (
+            select from ${jobs} as o where o.handler = g.handler and o.contract_id = g.contract_id and o.${open} offset 0
+          )) then 'waiting' else 'due' end,
+          0, ${timeIn()}, 0, ${timeIn()}
+        from given as g order by g.seat
+        on conflict do nothing
+        returning handler, job_key
+      )
+      select g.seat from fresh join given as g using (handler, job_key)`,
+    claim: `update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
+      from (
+        select due.seq
+        from unnest($3::text[]) with ordinality as h(name, place)
+        cross join lateral (
+          select seq from ${jobs}
+          where handler = h.name and lost = $4 and state = 'due' and next_attempt_at <= ${timeIn()}
+          order by next_attempt_at, seq limit $5 for update skip locked
+        ) as due
+        order by h.place limit $5
+      ) as picked
+      where j.seq = picked.seq
+      returning ${columns}`,
+    settle: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
+        last_error = coalesce(g.error, j.last_error), worker_id = null, lost = 0,
+        finished_at = case when g.state = 'due' then null else ${timeIn()} end
+      from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
+        as g(seq, worker, attempts, state, back, after, error)
+      where j.seq = g.seq and j.worker_id = g.worker and j.attempts = g.attempts and j.state = 'running'
+      returning j.seq, j.handler, j.contract_id, j.state`,
+    promote: `update ${jobs} as j set state = 'due'
+      from (
+        select distinct head.seq from unnest($1::text[], $2::text[]) as line(handler, contract_id)
+        cross join lateral (
+          select seq from ${jobs} as o
+          where o.handler = line.handler and o.contract_id = line.contract_id and o.${open} order by seq limit 1
+        ) as head
+      ) as moved
+      where j.seq = moved.seq and j.state = 'waiting'`,
+    beat: `insert into ${workers} as w (worker_id, handlers, alive_until) values ($2, $3, ${timeIn("$4::bigint")})
+      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until
+      returning (xmax = 0)::int::bigint`,
+    forget: `delete from ${workers} where worker_id = $1`,
+    silent: `delete from ${workers} where worker_id in (
+        select worker_id from ${workers} where alive_until < ${timeIn()} for update skip locked)
+      returning worker_id`,
+    giveBack: `update ${jobs} set state = 'due', attempts = attempts - 1, next_attempt_at = ${timeIn()}, worker_id = null
+      where worker_id = $2 and state = 'running'`,
+    bury: `update ${jobs} as j set state = 'dead', last_error = $4, finished_at = ${timeIn()}, worker_id = null, lost = 0
+      where worker_id = any($2::text[]) and state = 'running' and lost = 1 and attempts >= $3
+      returning ${columns}`,
+    lose: `update ${jobs} set state = 'due', next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
+      where worker_id = any($2::text[]) and state = 'running'`,
+    linesOf: `select distinct contract_id from ${jobs} where seq = any($1::bigint[])`,
+    revive: `update ${jobs} as j set attempts = 0, next_attempt_at = ${timeIn()}, finished_at = null, state = case
+        when exists (
+          select from ${jobs} as o where o.handler = j.handler and o.contract_id = j.contract_id and o.${open}
+        ) then 'waiting' else 'due' end
+      where j.seq = any($2::bigint[]) and j.state = 'dead'`,
+  };
+}

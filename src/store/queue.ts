@@ -1,0 +1,82 @@
+/**
+ * The queue of what handlers are owed, a part of the port. Jobs of one handler and contract form a line: its head is `due`,
+ * the rest `waiting`; when the head is done or dead the next one is promoted, in the same transaction.
+ */
+import type { JobRow } from "./tables.ts";
+
+export interface JobQueue {
+  /** Adds jobs in the order given; one whose handler and key are known already is left out. Says which went in. */
+  insert(jobs: readonly NewJob[]): Promise<boolean[]>;
+  /** Takes due jobs for a worker: they are running, and their attempt is counted. In order of arrival. */
+  claim(claim: Claim): Promise<JobRow[]>;
+  /** Ends runs, and promotes the next of each line that moves on. Says which runs still held their job: only those count. */
+  settle(settlements: readonly Settlement[]): Promise<boolean[]>;
+  /** Puts a worker down as alive until `leaseMs` from now. `false` where it had been given up in the meantime. */
+  beat(worker: WorkerBeat): Promise<boolean>;
+  /** Ends a worker: what it still runs is given back, its attempt not counted. */
+  retire(workerId: string): Promise<void>;
+  /** Gives up workers that have not been heard of: what they ran is due again, or dead. */
+  reclaim(limits: { readonly attemptsMax: number }): Promise<JobRow[]>;
+  /** Puts dead jobs back into their lines, with no attempt behind them. */
+  revive(seqs: readonly number[]): Promise<void>;
+  /** Keeps registrations and commits apart: many commits at once, or one registration. */
+  lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
+}
+
+/** A job before the store has given it its place in its line. */
+export type NewJob = Pick<
+  JobRow,
+  "handler" | "contractId" | "jobKey" | "contentKey" | "webhookId" | "payload"
+>;
+
+export interface Claim {
+  readonly workerId: string;
+  /** Whose jobs, the handlers first that come first. */
+  readonly handlers: readonly string[];
+  readonly limit: number;
+  /** Jobs whose worker was lost are taken alone, so that one that ends its process takes no other with it. */
+  readonly lost: boolean;
+}
+
+/** How one run ended. The worker and the attempt are the fence: a run that lost its lease ends nothing. */
+export type Settlement = { readonly seq: number; readonly workerId: string; readonly attempts: number } & (
+  | { readonly end: "done" }
+  | { readonly end: "dead"; readonly error: string }
+  | { readonly end: "again"; readonly error: string; readonly afterMs: number }
+  /** It did not run to its end for no fault of its own: the attempt is not counted. */
+  | { readonly end: "given-back" }
+);
+
+export interface WorkerBeat {
+  readonly workerId: string;
+  readonly handlers: readonly string[];
+  readonly leaseMs: number;
+}
+
+/** The states of a job that is still owed. */
+export const openStates = ["waiting", "due", "running"] as const;
+
+/** What the error of a job says that ended its process again and again. */
+export const lostForGood = "the process that ran it ended, and it was the only job there";
+
+export interface Settled {
+  readonly state: "done" | "due" | "dead";
+  readonly attemptsBack: 0 | 1;
+  readonly error: string | null;
+  readonly afterMs: number;
+}
+
+/** What a settlement makes of its job. */
+export function settledAs(settlement: Settlement): Settled {
+  const { end } = settlement;
+  switch (end) {
+    case "done":
+      return { state: end, attemptsBack: 0, error: null, afterMs: 0 };
+    case "dead":
+      return { state: end, attemptsBack: 0, error: settlement.error, afterMs: 0 };
+    case "again":
+      return { state: "due", attemptsBack: 0, error: settlement.error, afterMs: settlement.afterMs };
+    case "given-back":
+      return { state: "due", attemptsBack: 1, error: null, afterMs: 0 };
+  }
+}

@@ -1,0 +1,152 @@
+import { toIsoTime, type Clock } from "../../shared/clock.ts";
+import { columnsOf, decodeRows, encodeValue, type SqlValue } from "../sql/codec.ts";
+import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
+import type { RowSession } from "../sql/session.ts";
+import { lostForGood, settledAs, type JobQueue, type Settlement } from "../queue.ts";
+import type { JobRow } from "../tables.ts";
+
+/** The queue where one transaction writes at a time: a line can't change between two of its statements. */
+export function createRowQueue(session: RowSession, place: TablePlace, clock: () => Clock): JobQueue {
+  const sql = statementsOf(place);
+  const nowPlus = (ms: number): string => toIsoTime(clock().now() + ms);
+  const jobs = async (statement: string, values: readonly SqlValue[]): Promise<JobRow[]> =>
+    decodeRows("jobs", await session.all(statement, values)).sort(bySeq);
+
+  /** Settles one run if it still holds its job, and says so. */
+  async function settle(settlement: Settlement): Promise<boolean> {
+    const { state, attemptsBack, error, afterMs } = settledAs(settlement);
+    const isOver = state !== "due";
+    const change = [state, attemptsBack, nowPlus(afterMs), encodeText(error), isOver ? nowPlus(0) : null];
+    const fence = [settlement.seq, settlement.workerId, settlement.attempts];
+    const [line] = await session.all(sql.settle, [...change, ...fence]);
+    if (line !== undefined && isOver) await session.run(sql.promote, line as SqlValue[]);
+    return line !== undefined;
+  }
+
+  return {
+    async insert(added) {
+      const now = nowPlus(0);
+      const runs = added.map((job) => {
+        const [handler, contractId] = [encodeText(job.handler), encodeText(job.contractId)];
+        const known = [encodeText(job.jobKey), encodeValue("hex", job.contentKey), encodeText(job.webhookId)];
+        const payload = encodeValue("json", job.payload);
+        return [handler, contractId, ...known, payload, handler, contractId, now, now];
+      });
+      return (await session.runEach(sql.insert, runs)).map((count) => count > 0);
+    },
+
+    async claim({ workerId, handlers, limit, lost }) {
+      const claimed: JobRow[] = [];
+      for (const handler of handlers) {
+        const left = limit - claimed.length;
+        if (left <= 0) break;
+        const where = [encodeText(handler), lost ? 1 : 0, nowPlus(0), left];
+        claimed.push(...(await jobs(sql.claim, [workerId, ...where])));
+      }
+      return claimed.sort(bySeq);
+    },
+
+    async settle(settlements) {
+      const held: boolean[] = [];
+      for (const settlement of settlements) held.push(await settle(settlement));
+      return held;
+    },
+
+    async beat({ workerId, handlers, leaseMs }) {
+      const [known] = await session.all(sql.isAlive, [workerId]);
+      await session.run(sql.beat, [workerId, JSON.stringify(handlers), nowPlus(leaseMs)]);
+      return known !== undefined;
+    },
+
+    async retire(workerId) {
+      await session.run(sql.giveBack, [nowPlus(0), workerId]);
+      await session.run(sql.forget, [workerId]);
+    },
+
+    async reclaim({ attemptsMax }) {
+      const dead: JobRow[] = [];
+      for (const [workerId] of await session.all(sql.silent, [nowPlus(0)])) {
+        const worker = workerId as string;
+        dead.push(...(await jobs(sql.bury, [lostForGood, nowPlus(0), worker, attemptsMax])));
+        await session.run(sql.lose, [nowPlus(0), worker]);
+        await session.run(sql.forget, [worker]);
+      }
+      for (const { handler, contractId } of dead)
+        await session.run(sql.promote, [encodeText(handler), encodeText(contractId)]);
+      return dead;
+    },
+
+    async revive(seqs) {
+      for (const seq of seqs) await session.run(sql.revive, [nowPlus(0), seq]);
+    },
+
+    lockSubscriptions: async () => {},
+  };
+}
+
+/** When the next job of these handlers is due. */
+export async function nextRowJobAt(
+  session: RowSession,
+  place: TablePlace,
+  handlers: readonly string[],
+): Promise<string | null> {
+  const jobs = sqlNamesIn(place)("jobs");
+  const sql = `select min(next_attempt_at) from ${jobs} where handler = ? and lost = ? and state = 'due'`;
+  const runs = handlers.flatMap((handler) => [0, 1].map((lost) => [encodeText(handler), lost]));
+  const times = (await session.allEach(sql, runs)).map(([time]) => time as string | null);
+  return times.filter((time) => time !== null).sort()[0] ?? null;
+}
+
+function bySeq(a: JobRow, b: JobRow): number {
+  return a.seq - b.seq;
+}
+
+function encodeText(text: string | null): SqlValue {
+  return encodeValue("text", text);
+}
+
+const open = "state in ('waiting', 'due', 'running')";
+
+function statementsOf(place: TablePlace) {
+  const at = sqlNamesIn(place);
+  const [jobs, workers] = [at("jobs"), at("workers")];
+  const columns = columnsOf("jobs").map(({ name }) => name);
+  const line = `(select 1 from ${jobs} where handler = ? and contract_id = ? and ${open})`;
+  return {
+    insert: `insert into ${jobs}
+      (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, next_attempt_at, lost, created_at)
+      values (?, ?, ?, ?, ?, ?, case when exists ${line} then 'waiting' else 'due' end, 0, ?, 0, ?)
+      on conflict do nothing`,
+    claim: `update ${jobs} set state = 'running', worker_id = ?, attempts = attempts + 1
+      where seq in (
+        select seq from ${jobs}
+        where handler = ? and lost = ? and state = 'due' and next_attempt_at <= ?
+        order by next_attempt_at, seq limit ?)
+      returning ${columns.join(", ")}`,
+    settle: `update ${jobs} set state = ?, attempts = attempts - ?, next_attempt_at = ?,
+        last_error = coalesce(?, last_error), finished_at = ?, worker_id = null, lost = 0
+      where seq = ? and worker_id = ? and attempts = ? and state = 'running'
+      returning handler, contract_id`,
+    promote: `update ${jobs} set state = 'due'
+      where state = 'waiting' and seq = (
+        select seq from ${jobs} where handler = ? and contract_id = ? and ${open} order by seq limit 1)`,
+    isAlive: `select 1 from ${workers} where worker_id = ?`,
+    beat: `insert into ${workers} (worker_id, handlers, alive_until) values (?, ?, ?)
+      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until`,
+    forget: `delete from ${workers} where worker_id = ?`,
+    silent: `select worker_id from ${workers} where alive_until < ?`,
+    giveBack: `update ${jobs} set state = 'due', attempts = attempts - 1, next_attempt_at = ?, worker_id = null
+      where worker_id = ? and state = 'running'`,
+    bury: `update ${jobs} set state = 'dead', last_error = ?, finished_at = ?, worker_id = null, lost = 0
+      where worker_id = ? and state = 'running' and lost = 1 and attempts >= ?
+      returning ${columns.join(", ")}`,
+    lose: `update ${jobs} set state = 'due', next_attempt_at = ?, worker_id = null, lost = 1
+      where worker_id = ? and state = 'running'`,
+    revive: `update ${jobs} set attempts = 0, next_attempt_at = ?, finished_at = null, state = case
+        when exists (
+          select 1 from ${jobs} as other
+          where other.handler = ${jobs}.handler and other.contract_id = ${jobs}.contract_id and other.${open})
+        then 'waiting' else 'due' end
+      where seq = ? and state = 'dead'`,
+  };
+}

@@ -1,0 +1,145 @@
+import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { lostForGood, openStates, settledAs, type JobQueue } from "../store/queue.ts";
+import type { Condition, StoreTransaction } from "../store/store.ts";
+import type { JobRow } from "../store/tables.ts";
+
+type Plain = Pick<StoreTransaction, "find" | "insert" | "updateEach" | "upsert" | "remove">;
+
+/** The queue by the port's plain operations, as simply as can be said: the model that the databases' own are held against. */
+export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
+  const nowPlus = (ms: number): string => toIsoTime(clock().now() + ms);
+  const find = (where: readonly Condition<JobRow>[]): Promise<JobRow[]> =>
+    tx.find("jobs", { where, orderBy: ["seq"] });
+  const set = (seq: number, change: Partial<JobRow>): Promise<void> =>
+    tx.updateEach("jobs", "seq", [{ seq, ...change }]);
+  const lineOf = async (handler: string, contractId: string | null): Promise<JobRow[]> =>
+    contractId === null
+      ? []
+      : find([
+          { field: "handler", op: "=", value: handler },
+          { field: "contractId", op: "=", value: contractId },
+          { field: "state", op: "in", value: openStates },
+        ]);
+  const promote = async ({ handler, contractId }: JobRow): Promise<void> => {
+    const [head] = await lineOf(handler, contractId);
+    if (head?.state === "waiting") await set(head.seq, { state: "due" });
+  };
+  const runsOf = (workerId: string): Promise<JobRow[]> =>
+    find([
+      { field: "workerId", op: "=", value: workerId },
+      { field: "state", op: "=", value: "running" },
+    ]);
+  const forget = (workerId: string): Promise<void> =>
+    tx.remove("workers", [{ field: "workerId", op: "=", value: workerId }]);
+
+  return {
+    async insert(added) {
+      const wentIn: boolean[] = [];
+      for (const job of added) {
+        const isWaiting = (await lineOf(job.handler, job.contractId)).length > 0;
+        const fresh = { ...job, ...unrun, nextAttemptAt: nowPlus(0), createdAt: nowPlus(0) };
+        const [went] = await tx.insert("jobs", [{ ...fresh, state: isWaiting ? "waiting" : "due" }]);
+        wentIn.push(went === true);
+      }
+      return wentIn;
+    },
+
+    async claim({ workerId, handlers, limit, lost }) {
+      const due = await find([{ field: "state", op: "=", value: "due" }]);
+      const ready = due.filter((job) => job.lost === lost && job.nextAttemptAt <= nowPlus(0));
+      const inTurn = handlers.flatMap((handler) =>
+        ready
+          .filter((job) => job.handler === handler)
+          .sort((a, b) => (a.nextAttemptAt < b.nextAttemptAt ? -1 : 1)),
+      );
+      const claimed = inTurn.slice(0, limit).map((job) => ({
+        ...job,
+        state: "running" as const,
+        workerId,
+        attempts: job.attempts + 1,
+      }));
+      for (const { seq, state, attempts } of claimed) await set(seq, { state, workerId, attempts });
+      return claimed.sort((a, b) => a.seq - b.seq);
+    },
+
+    async settle(settlements) {
+      const held: boolean[] = [];
+      for (const settlement of settlements) {
+        const runs = await runsOf(settlement.workerId);
+        const job = runs.find(
+          ({ seq, attempts }) => seq === settlement.seq && attempts === settlement.attempts,
+        );
+        held.push(job !== undefined);
+        if (job === undefined) continue;
+        const { state, attemptsBack, error, afterMs } = settledAs(settlement);
+        await set(job.seq, {
+          ...idle,
+          state,
+          attempts: job.attempts - attemptsBack,
+          nextAttemptAt: nowPlus(afterMs),
+          lastError: error ?? job.lastError,
+          finishedAt: state === "due" ? null : nowPlus(0),
+        });
+        if (state !== "due") await promote(job);
+      }
+      return held;
+    },
+
+    async beat({ workerId, handlers, leaseMs }) {
+      const known = await tx.find("workers", { where: [{ field: "workerId", op: "=", value: workerId }] });
+      await tx.upsert("workers", [{ workerId, handlers, aliveUntil: nowPlus(leaseMs) }]);
+      return known.length > 0;
+    },
+
+    async retire(workerId) {
+      for (const { seq, attempts } of await runsOf(workerId))
+        await set(seq, {
+          state: "due",
+          attempts: attempts - 1,
+          nextAttemptAt: nowPlus(0),
+          workerId: null,
+        });
+      await forget(workerId);
+    },
+
+    async reclaim({ attemptsMax }) {
+      const silent = await tx.find("workers", {
+        where: [{ field: "aliveUntil", op: "<", value: nowPlus(0) }],
+      });
+      const dead: JobRow[] = [];
+      for (const { workerId } of silent) {
+        for (const job of await runsOf(workerId)) {
+          const isOver = job.lost && job.attempts >= attemptsMax;
+          const fate = isOver
+            ? ({ ...idle, state: "dead", lastError: lostForGood, finishedAt: nowPlus(0) } as const)
+            : ({ workerId: null, state: "due", lost: true, nextAttemptAt: nowPlus(0) } as const);
+          await set(job.seq, fate);
+          if (isOver) dead.push({ ...job, ...fate });
+        }
+        await forget(workerId);
+      }
+      for (const job of dead) await promote(job);
+      return dead;
+    },
+
+    async revive(seqs) {
+      for (const seq of seqs) {
+        const [job] = await find([
+          { field: "seq", op: "=", value: seq },
+          { field: "state", op: "=", value: "dead" },
+        ]);
+        if (job === undefined) continue;
+        const isWaiting = (await lineOf(job.handler, job.contractId)).length > 0;
+        const state = isWaiting ? "waiting" : "due";
+        await set(seq, { state, attempts: 0, nextAttemptAt: nowPlus(0), finishedAt: null });
+      }
+    },
+
+    lockSubscriptions: async () => {},
+  };
+}
+
+const idle = { workerId: null, lost: false } as const;
+
+/** A job that nobody has run. */
+const unrun = { ...idle, attempts: 0, lastError: null, finishedAt: null } as const;

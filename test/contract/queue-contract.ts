@@ -1,0 +1,222 @@
+/** The queue of every store: the same commands come out as in the model, whatever they are. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/shared/logger.ts";
+import type { Claim, NewJob, Settlement, WorkerBeat } from "../../src/store/queue.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { JobRow } from "../../src/store/tables.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
+import { testClock, type TestClock } from "../support/mirror.ts";
+import type { StoreContract } from "./store-contract.ts";
+
+const handlers = ["mail", "ledger"] as const;
+const workers = ["w1", "w2"] as const;
+const contracts = ["CNT-1", "CNT-2", null] as const;
+const ends = ["done", "dead", "again", "given-back"] as const;
+
+type Command =
+  | { readonly do: "insert"; readonly jobs: readonly (readonly [handler: number, contract: number])[] }
+  | { readonly do: "claim"; readonly worker: number; readonly limit: number; readonly lost: boolean }
+  | { readonly do: "settle"; readonly run: number; readonly end: number; readonly isStale: boolean }
+  | { readonly do: "beat" | "retire"; readonly worker: number }
+  | { readonly do: "reclaim" | "revive" }
+  | { readonly do: "wait"; readonly ms: number };
+
+const commands: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("insert" as const), jobs: someJobs() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("claim" as const),
+      worker: fc.nat(1),
+      limit: fc.integer({ min: 1, max: 3 }),
+      lost: fc.boolean(),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("settle" as const),
+      run: fc.nat(9),
+      end: fc.nat(3),
+      isStale: fc.nat(5).map((one) => one === 0),
+    }),
+  },
+  fc.record({ do: fc.constantFrom("beat" as const, "retire" as const), worker: fc.nat(1) }),
+  fc.record({ do: fc.constantFrom("reclaim" as const, "revive" as const) }),
+  fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 500, 3000) }),
+);
+
+function someJobs() {
+  return fc.array(fc.tuple(fc.nat(1), fc.nat(2)), { minLength: 1, maxLength: 4 });
+}
+
+export function describeQueue(contract: StoreContract): void {
+  const { name } = contract;
+  const create = (): Store => contract.create();
+  describe(`the queue of ${name}`, () => {
+    it("comes out as the model does, whatever is asked of it", async () => {
+      const seed = Number(process.env["SEED"] ?? Date.now() & 0x7fffffff);
+      await fc.assert(
+        fc.asyncProperty(fc.array(commands, { minLength: 5, maxLength: 40 }), async (story) => {
+          expect(await tell(create(), story)).toEqual(await tell(createMemoryStore(), story));
+        }),
+        { seed, numRuns: 60 },
+      );
+    });
+
+    it("holds a line at a head that is tried again, and moves it on at one that is dead", async () => {
+      const { store, clock } = await open(create());
+      await add(store, ["a", "b"]);
+      const [head] = await claim(store, { limit: 5 });
+      expect(head?.jobKey).toBe("a");
+      await settle(store, head, { end: "again", error: "no", afterMs: 1000 });
+      expect(await claim(store, { limit: 5 })).toEqual([]);
+      clock.advance(1001);
+      const [again] = await claim(store, { limit: 5 });
+      expect(again).toMatchObject({ jobKey: "a", attempts: 2, lastError: "no" });
+      await settle(store, again, { end: "dead", error: "never" });
+      expect(await claim(store, { limit: 5 })).toMatchObject([{ jobKey: "b", attempts: 1 }]);
+      await store.close();
+    });
+
+    it("lets a run end its job once, and only while it holds it", async () => {
+      const { store, clock } = await open(create());
+      await add(store, ["a"]);
+      await beat(store, "w1");
+      const [first] = await claim(store, { limit: 1 });
+      clock.advance(60_000);
+      expect(await reclaim(store)).toEqual([]);
+      const [second] = await claim(store, { limit: 1, lost: true, workerId: "w2" });
+      expect(second).toMatchObject({ jobKey: "a", attempts: 2, lost: true });
+      expect(await settle(store, first, { end: "done" })).toEqual([false]);
+      expect(await settle(store, second, { end: "done" })).toEqual([true]);
+      expect(await settle(store, second, { end: "dead", error: "late" })).toEqual([false]);
+      await store.close();
+    });
+
+    it("knows when the next job is due", async () => {
+      const { store, clock } = await open(create());
+      expect(await store.nextJobAt(["mail"])).toBeNull();
+      await add(store, ["a"]);
+      const at = new Date(clock.now()).toISOString();
+      expect(await store.nextJobAt(["mail"])).toBe(at);
+      expect(await store.nextJobAt(["ledger"])).toBeNull();
+      const [head] = await claim(store, { limit: 1 });
+      expect(await store.nextJobAt(["mail"])).toBeNull();
+      await settle(store, head, { end: "again", error: "", afterMs: 5000 });
+      expect(await store.nextJobAt(["mail", "ledger"])).toBe(new Date(clock.now() + 5000).toISOString());
+      await store.close();
+    });
+  });
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly clock: TestClock;
+}
+
+async function open(store: Store): Promise<Opened> {
+  const clock = testClock();
+  await store.open({ migrate: "auto", logger: silentLogger, clock });
+  return { store, clock };
+}
+
+function add(store: Store, keys: readonly string[]): Promise<boolean[]> {
+  return store.transaction((tx) => tx.jobs.insert(keys.map((key) => newJob("mail", "CNT-1", key))));
+}
+
+function claim(store: Store, given: Partial<Claim>): Promise<JobRow[]> {
+  return store.transaction((tx) =>
+    tx.jobs.claim({ workerId: "w1", handlers, limit: 1, lost: false, ...given }),
+  );
+}
+
+type End = Settlement extends infer One
+  ? One extends unknown
+    ? Omit<One, "seq" | "workerId" | "attempts">
+    : never
+  : never;
+
+function settle(store: Store, job: JobRow | undefined, end: End): Promise<boolean[]> {
+  const { seq, workerId, attempts } = job as JobRow;
+  const run = { seq, workerId: workerId ?? "", attempts };
+  return store.transaction((tx) => tx.jobs.settle([{ ...run, ...end }]));
+}
+
+function beat(store: Store, workerId: string): Promise<boolean> {
+  const worker: WorkerBeat = { workerId, handlers, leaseMs: 2000 };
+  return store.transaction((tx) => tx.jobs.beat(worker));
+}
+
+function reclaim(store: Store): Promise<JobRow[]> {
+  return store.transaction((tx) => tx.jobs.reclaim({ attemptsMax: 3 }));
+}
+
+function newJob(handler: string, contractId: string | null, jobKey: string): NewJob {
+  return { handler, contractId, jobKey, contentKey: null, webhookId: null, payload: null };
+}
+
+/** Runs the commands one after the other, and gives all that was answered and what is left. */
+async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]> {
+  const { store, clock } = await open(inner);
+  const answers: unknown[] = [];
+  const runs: JobRow[] = [];
+  let added = 0;
+  const carryOut = async (command: Command): Promise<unknown> => {
+    switch (command.do) {
+      case "insert": {
+        // Every third is one that was there before.
+        const jobs = command.jobs.map(([handler, contract]) =>
+          newJob(
+            handlers[handler] as string,
+            contracts[contract] ?? null,
+            `k${added++ % 3 === 2 ? added - 2 : added}`,
+          ),
+        );
+        return store.transaction((tx) => tx.jobs.insert(jobs));
+      }
+      case "claim": {
+        const { limit, lost } = command;
+        const claimed = await claim(store, { workerId: workers[command.worker] as string, limit, lost });
+        runs.push(...claimed);
+        return claimed.map(shown);
+      }
+      case "settle": {
+        const job = runs.at(-1 - command.run);
+        if (job === undefined) return undefined;
+        const end = { end: ends[command.end], error: "odd", afterMs: 700 } as End;
+        return settle(store, command.isStale ? { ...job, attempts: job.attempts + 1 } : job, end);
+      }
+      case "beat":
+        return beat(store, workers[command.worker] as string);
+      case "retire":
+        return store.transaction((tx) => tx.jobs.retire(workers[command.worker] as string));
+      case "reclaim":
+        return (await reclaim(store)).map(shown);
+      case "revive":
+        return store.transaction(async (tx) => {
+          const dead = await tx.find("jobs", {
+            where: [{ field: "state", op: "=", value: "dead" }],
+            orderBy: ["seq"],
+          });
+          await tx.jobs.revive(dead.map(({ seq }) => seq));
+        });
+      case "wait":
+        clock.advance(command.ms);
+        return undefined;
+    }
+  };
+  for (const command of story) {
+    answers.push(command.do, await carryOut(command));
+    answers.push((await store.read((reader) => reader.find("jobs", { orderBy: ["seq"] }))).map(shown));
+    answers.push(await store.nextJobAt(handlers));
+  }
+  await store.close();
+  return answers;
+}
+
+/** Each database numbers its rows in its own way. */
+function shown({ seq: _, ...job }: JobRow): object {
+  return job;
+}

@@ -1,0 +1,211 @@
+/** Handlers inside the delivery's transaction, on every database. */
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import type { MirrorOptions } from "../../src/mirror/options.ts";
+import type { Mirror } from "../../src/mirror/create-mirror.ts";
+import type { TransactionContext } from "../../src/handlers/in-transaction.ts";
+import type { Store } from "../../src/store/store.ts";
+import { delivery } from "../support/delivery.ts";
+import { openMirror, testClock } from "../support/mirror.ts";
+
+export interface Ledger {
+  readonly store: Store;
+  /** The integrator's own table, in the same database. */
+  readonly table: string;
+}
+
+export function describeInTransaction(name: string, create: () => Promise<Ledger>): void {
+  const open = async (options: Partial<MirrorOptions> = {}) => {
+    const ledger = await create();
+    const mirror = await openMirror({ store: ledger.store, ...options });
+    return { mirror, ...ledger };
+  };
+  describe(`handlers inside the delivery's transaction on ${name}`, () => {
+    it("commit with the delivery: a row of the integrator's exists exactly once", async () => {
+      const { mirror, table } = await open();
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+        },
+        { name: "ledger" },
+      );
+      const requests = [1, 2, 3].map((n) =>
+        delivery("contract.created", { id: `c${n}`, seconds: n, contractId: `CNT-${n}` }),
+      );
+      const answers = await Promise.all([...requests, ...requests].map((request) => mirror.receive(request)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1", "CNT-2", "CNT-3"]);
+    });
+
+    it("that throw have their delivery sent again, and leave nothing behind; neighbours are committed", async () => {
+      const { mirror, table } = await open();
+      let isBroken = true;
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+          if (contractId === "CNT-2" && isBroken) throw new Error("no");
+        },
+        { name: "ledger" },
+      );
+      const requests = [1, 2, 3].map((n) =>
+        delivery("contract.created", { id: `c${n}`, seconds: n, contractId: `CNT-${n}` }),
+      );
+      const answers = await Promise.all(requests.map((request) => mirror.receive(request)));
+      expect(answers.map(({ status, reason }) => [status, reason])).toEqual([
+        [200, undefined],
+        [503, "handler-failed"],
+        [200, undefined],
+      ]);
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1", "CNT-3"]);
+      expect(await mirror.contracts.get("CNT-2")).toBeUndefined();
+      isBroken = false;
+      expect(await mirror.receive(requests[1] as never)).toMatchObject({ status: 200, outcome: "applied" });
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1", "CNT-2", "CNT-3"]);
+    });
+
+    it("that throw three times are left out: the delivery is committed, and the dead job can be retried", async () => {
+      const { mirror, table } = await open();
+      let isBroken = true;
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+          if (isBroken) throw new Error("no");
+        },
+        { name: "ledger" },
+      );
+      const dead: string[] = [];
+      mirror.on("job-dead", ({ handler }) => void dead.push(handler), { name: "alarm" });
+      const request = delivery("contract.created", { id: "c", seconds: 0 });
+      const statuses = [];
+      for (let copy = 0; copy < 3; copy++) statuses.push((await mirror.receive(request)).status);
+      expect(statuses).toEqual([503, 503, 200]);
+      expect((await mirror.contracts.get("CNT-1"))?.status).toBe("pending");
+      expect(await rowsOf(mirror, table)).toEqual([]);
+      await mirror.idle();
+      expect(dead).toEqual(["ledger"]);
+      const [job] = (await mirror.jobs.list({ state: "dead" })).items;
+      expect(job).toMatchObject({ handler: "ledger", attempts: 3, lastError: "Error: no" });
+      isBroken = false;
+      await mirror.jobs.retry(job?.id ?? "");
+      await mirror.idle();
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+    });
+
+    it("that hang are ended by their time, and what they lent refuses from then on", async () => {
+      const { mirror, table } = await open({ handlerTimeoutMs: 50 });
+      let late: Promise<unknown> | undefined;
+      mirror.inTransaction(
+        "contract.created",
+        (_, { trx, signal }) => {
+          signal.addEventListener("abort", () => {
+            late = new Promise((resolve) => setTimeout(resolve, 5)).then(() => insert(trx, table, "late"));
+            late.catch(() => undefined);
+          });
+          return new Promise(() => {});
+        },
+        { name: "hangs" },
+      );
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 503,
+        reason: "handler-failed",
+      });
+      await expect(late).rejects.toMatchObject({ code: "inside-transaction" });
+      expect(await rowsOf(mirror, table)).toEqual([]);
+    });
+
+    it("read what the delivery did through the mirror, and may not wait for themselves", async () => {
+      const { mirror } = await open();
+      const seen: unknown[] = [];
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }) => {
+          seen.push((await mirror.contracts.get(contractId))?.status);
+          seen.push((await mirror.receive(delivery("contract.created", { id: "other", seconds: 1 }))).reason);
+          seen.push(
+            await codeOf(mirror.idle()),
+            await codeOf(mirror.close()),
+            await codeOf(mirror.contracts.waitFor("X", "Escrow")),
+          );
+        },
+        { name: "inside" },
+      );
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 200,
+      });
+      expect(seen).toEqual([
+        "pending",
+        "inside-transaction",
+        "inside-transaction",
+        "inside-transaction",
+        "inside-transaction",
+      ]);
+    });
+
+    it("whose code is elsewhere are run there, in a transaction that ends their job too", async () => {
+      const clock = testClock();
+      const { mirror, table } = await open({ clock, jobs: { backoffMs: 10 } });
+      const off = mirror.inTransaction("contract.created", () => undefined, { name: "ledger" });
+      await mirror.idle();
+      off();
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 200,
+      });
+      let isBroken = true;
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+          if (isBroken) throw new Error("no");
+        },
+        { name: "ledger" },
+      );
+      await mirror.idle();
+      expect(await rowsOf(mirror, table)).toEqual([]);
+      isBroken = false;
+      clock.advance(10);
+      await mirror.idle();
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+      expect((await mirror.jobs.list()).items).toMatchObject([{ state: "done", attempts: 2 }]);
+    });
+
+    it("may write through the driver's own connection", async () => {
+      const { mirror, table } = await open();
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { connection }) => {
+          const driver = connection as {
+            prepare?: (text: string) => { run(value: string): void };
+            query?: (text: string, values: string[]) => Promise<unknown>;
+          };
+          if (driver.prepare !== undefined)
+            driver.prepare(`insert into ${table} (contract) values (?)`).run(contractId);
+          else await driver.query?.(`insert into ${table} (contract) values ($1)`, [contractId]);
+        },
+        { name: "raw" },
+      );
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 200,
+      });
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+    });
+  });
+}
+
+function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "none",
+    (error: { code: string }) => error.code,
+  );
+}
+
+async function rowsOf(mirror: Mirror, table: string): Promise<string[]> {
+  const query = sql<{ contract: string }>`select contract from ${sql.table(table)} order by contract`;
+  return (await query.execute(mirror.db)).rows.map(({ contract }) => contract);
+}
+
+function insert(trx: TransactionContext["trx"], table: string, contract: string) {
+  return sql`insert into ${sql.table(table)} (contract) values (${contract})`.execute(trx);
+}
