@@ -13,11 +13,12 @@ import {
 } from "./draft.ts";
 import { familyOf, type FoldInput } from "./input.ts";
 import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
-import { groupByTime, nextOfTied, queueTied } from "./order.ts";
+import { groupByTime, queueTied, takeTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
 import { putMilestone } from "./lookups.ts";
 import { emptyState, type ContractState } from "./records.ts";
 import { endsRefund, inferSuccess, isRefundOf, overlappedBy, recordRefund, refundPhaseOf } from "./refund.ts";
+import { finish, stepItems, type Steps } from "./steps.ts";
 import { applySnapshot, isUnlinked } from "./snapshot.ts";
 
 export interface FoldOptions {
@@ -27,7 +28,16 @@ export interface FoldOptions {
 
 /** The state of one contract: a fold over its inputs in key order, whatever order they are given in (semantics §5.2). */
 export function fold(contractId: string, inputs: readonly FoldInput[], options: FoldOptions): ContractState {
-  return advance(emptyState(contractId), inputs, options);
+  return finish(foldInSteps(contractId, inputs, options));
+}
+
+/** The same for whoever has other work to do in between. */
+export function foldInSteps(
+  contractId: string,
+  inputs: readonly FoldInput[],
+  options: FoldOptions,
+): Steps<ContractState> {
+  return advanceInSteps(emptyState(contractId), inputs, options);
 }
 
 /** What hangs on a contract, by the name of its table. */
@@ -52,16 +62,25 @@ export function advance(
   inputs: readonly FoldInput[],
   options: FoldOptions,
 ): ContractState {
-  const draft = openDraft(state);
-  for (const tied of groupByTime(inputs)) applyTied(draft, tied, options);
-  return closeDraft(draft);
+  return finish(advanceInSteps(state, inputs, options));
 }
 
-function applyTied(draft: Draft, tied: readonly FoldInput[], options: FoldOptions): void {
-  const queue = queueTied(tied);
-  while (queue.length > 0)
-    for (const { input } of queue.splice(queue.length === 1 ? 0 : nextOfTied(draft, queue), 1))
+/** The same for whoever has other work to do in between. */
+export function* advanceInSteps(
+  state: ContractState,
+  inputs: readonly FoldInput[],
+  options: FoldOptions,
+): Steps<ContractState> {
+  const draft = openDraft(state);
+  let applied = 0;
+  for (const tied of yield* groupByTime(inputs)) {
+    const ordered = tied.length === 1 ? tied : takeTied(draft, yield* queueTied(tied));
+    for (const input of ordered) {
       apply(draft, input, options);
+      if (++applied % stepItems === 0) yield;
+    }
+  }
+  return closeDraft(draft);
 }
 
 function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {

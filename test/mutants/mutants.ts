@@ -56,8 +56,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "tie by arrival",
     file: "src/domain/order.ts",
-    find: "return tied.map(toTied).sort(compareTied);",
-    replace: "return tied.map(toTied);",
+    find: "return yield* sortInSteps(queue, compareTied);",
+    replace: "return queue;",
     tests: ["domain/order"],
   },
   {

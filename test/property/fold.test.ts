@@ -5,6 +5,7 @@ import { advance, fold } from "../../src/domain/fold.ts";
 import type { FoldInput } from "../../src/domain/input.ts";
 import { groupByTime } from "../../src/domain/order.ts";
 import { emptyState, type ContractState } from "../../src/domain/records.ts";
+import { finish } from "../../src/domain/steps.ts";
 import { schedule } from "../../src/testing/schedule.ts";
 import { law } from "./law.ts";
 import { folding } from "./receiving.ts";
@@ -36,7 +37,7 @@ function stepThrough(
   let state = emptyState(contractId);
   const transitions = [];
   const anomalies = [];
-  for (const [index, tied] of groupByTime(inputs).entries()) {
+  for (const [index, tied] of finish(groupByTime(inputs)).entries()) {
     state = turned(advance(state, tied, folding), turns[index] ?? 0);
     transitions.push(...state.transitions);
     anomalies.push(...state.anomalies);

@@ -1,6 +1,10 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareText, groupByTime } from "../../../src/domain/order.ts";
-import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
+import { advance, fold } from "../../../src/domain/fold.ts";
+import { compareText, groupByTime, queueTied } from "../../../src/domain/order.ts";
+import { emptyState, type TransitionRecord } from "../../../src/domain/records.ts";
+import { finish } from "../../../src/domain/steps.ts";
+import { at, event, foldOf, kindsOf, permutations, skewMs, snapshot } from "../../support/delivery.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
 
 const everyOrder = (inputs: FoldInput[]) =>
@@ -64,16 +68,69 @@ describe("the order of events", () => {
   );
 
   it("groups one instant however it was written", () => {
-    const groups = groupByTime([
+    const steps = groupByTime([
       event("contract.approved", { timestamp: "2026-04-14T14:30:00.0000000Z" }),
       event("contract.created", { timestamp: "2026-04-14T13:30:00-01:00" }),
       event("contract.released", { timestamp: "2026-04-14T14:30:01Z" }),
     ]);
-    expect(groups.map(({ length }) => length)).toEqual([2, 1]);
+    expect(finish(steps).map(({ length }) => length)).toEqual([2, 1]);
   });
 });
 
+/** What semantics §5.6 says, word by word: the first that follows from where its entity stands, else the first of all. */
+function foldOneByOne(inputs: readonly FoldInput[]): readonly TransitionRecord[] {
+  let state = emptyState("CNT-1");
+  const transitions: TransitionRecord[] = [];
+  const queue = finish(queueTied(inputs));
+  const standsAt = (milestoneId: string | null): string | null | undefined =>
+    milestoneId === null ? state.contract.status : state.milestones.get(milestoneId)?.status;
+  while (queue.length > 0) {
+    const follows = queue.findIndex(
+      ({ move }) => move?.prev != null && move.prev === standsAt(move.milestoneId),
+    );
+    const [next] = queue.splice(Math.max(follows, 0), 1);
+    if (next !== undefined) state = advance(state, [next.input], { skewMs });
+    transitions.push(...state.transitions);
+  }
+  return transitions;
+}
+
+/** Events and reads of one instant, many of which follow from each other. */
+const tied = fc.array(
+  fc.record({
+    milestoneId: fc.constantFrom(undefined, undefined, 1, 2),
+    status: fc.constantFrom("Escrow", "Released", "RefundInProgress", "Frozen", "Completed"),
+    previousStatus: fc.constantFrom(
+      undefined,
+      "Escrow",
+      "Released",
+      "RefundInProgress",
+      "Frozen",
+      "Completed",
+    ),
+    isRead: fc.integer({ max: 9 }).map((one) => one === 0),
+  }),
+  { maxLength: 24 },
+);
+
 describe("events of equal times", () => {
+  it("come in the order that their rule gives, taken word by word", () => {
+    fc.assert(
+      fc.property(tied, (shapes) => {
+        const inputs = shapes.map(({ milestoneId, status, previousStatus, isRead }, id) => {
+          const milestones = [{ milestoneId: "1", status }];
+          if (isRead) return snapshot({ seconds: 0, status, milestones, digest: `${id}` });
+          const type = milestoneId === undefined ? "contract.updated" : "milestone.updated";
+          return event(type, { id: `${id}`, seconds: 0, milestoneId, status, previousStatus });
+        });
+        expect(foldOf(...inputs).transitions.map(({ webhookId, to }) => [webhookId, to])).toEqual(
+          foldOneByOne(inputs).map(({ webhookId, to }) => [webhookId, to]),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("go first by who follows the current status", () => {
     const inputs = [
       event("contract.disputed", { seconds: 0, status: "Dispute", previousStatus: "Escrow" }),
@@ -143,6 +200,24 @@ describe("events of equal times", () => {
     ];
     expect(everyOrder(inputs).size).toBe(1);
     expect(foldOf(...inputs).milestones.get("1")?.status).toBe("Released");
+  });
+
+  it.each([
+    ["without a time", {}],
+    [
+      "that follow from each other",
+      { seconds: 0, milestoneId: 1, status: "Frozen", previousStatus: "Frozen" },
+    ],
+  ])("cost no square of their number: 100,000 %s", (_, shape) => {
+    const facts = event("milestone.updated", { milestoneId: 2, status: "Escrow", ...shape }).facts;
+    const inputs = Array.from({ length: 100_000 }, (__, id) => ({
+      kind: "event" as const,
+      digest: String((id * 7919) % 100_000),
+      webhookId: `${id}`,
+      receivedAt: at(0),
+      facts: { ...facts, status: id % 2 === 0 ? facts.status : "Thawed" },
+    }));
+    expect(fold("CNT-1", inputs, { skewMs }).contract.transitionCount).toBe(100_000);
   });
 
   it("hold snapshots of one second by rank, then digest", () => {
