@@ -11,7 +11,6 @@ export type { ContractAction } from "./sandbox/service/machine.ts";
 export type {
   ContractInput,
   KycInput,
-  MetaDataInput,
   MilestoneInput,
   PartyInput,
   RefundInput,

@@ -66,6 +66,7 @@ async function pack(): Promise<string> {
     "examples/nestjs/main-fastify.ts",
     "examples/nestjs/main.ts",
     "examples/sandbox-curl/walk.sh",
+    "openapi.json",
     "package.json",
     "src/README.md",
     "src/sandbox/README.md",
@@ -75,7 +76,7 @@ async function pack(): Promise<string> {
 
 function subpaths(): string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: object };
-  const names = Object.keys(exports).filter((each) => each !== "./package.json");
+  const names = Object.keys(exports).filter((each) => !each.endsWith(".json"));
   return names.map((each) => each.replace(".", "escrow-mirror"));
 }
 

@@ -52,7 +52,7 @@ export interface WebhookLogEntry extends UnknownFields {
   readonly id: string;
   /** The event, such as `contract.released`. */
   readonly eventType?: string | null | undefined;
-  /** The contract; `null` for a test. */
+  /** The contract; empty for a test. */
   readonly externalContractId?: string | null | undefined;
   /** The service's own number of the contract. */
   readonly contractId?: ExactNumber | null | undefined;

@@ -20,6 +20,7 @@ export function readParty(fields: Fields, side: "buyer" | "seller"): Person {
   const platformRefId = fields.optionalText("platformRefId") || null;
   const required = platformRefId === null;
   const kyc = fields.object("KYC");
+  kyc?.optionalText("bICCode");
   return {
     platformRefId,
     phoneNumber: required ? readPhone(fields, "phoneNumber") : (fields.optionalText("phoneNumber") ?? ""),
