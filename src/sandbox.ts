@@ -11,6 +11,7 @@ export type { ContractAction } from "./sandbox/service/machine.ts";
 export type {
   ContractInput,
   KycInput,
+  MetaDataInput,
   MilestoneInput,
   PartyInput,
   RefundInput,

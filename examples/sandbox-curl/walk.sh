@@ -13,8 +13,8 @@ TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_i
 AUTH="Authorization: Bearer $TOKEN"
 JSON="Content-Type: application/json"
 
-# Where do webhooks go? To your app, if you started the sandbox with `--webhook-url`. If nowhere yet, subscribe the receiver
-# that the sandbox has for those without one: it accepts everything.
+# Where do webhooks go? To your app, if you started the sandbox with `--webhook-url`. If nowhere yet, use the sandbox's own
+# receiver, which accepts everything.
 curl -s $BASE/apps/api/webhooks -H "$AUTH" | grep -o '"webhookUrl":"[^"][^"]*"' ||
   curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
 
@@ -30,13 +30,13 @@ ID=$(echo "$CREATED" | grep -o 'CNT-[0-9]*-[0-9]*' | head -1)
 CHECKOUT=$(echo "$CREATED" | sed 's/.*"checkoutUrl":"\([^"]*\)".*/\1/')
 echo "$ID is $(echo "$CREATED" | sed 's/.*"status":"\([a-z]*\)","contractServiceType".*/\1/')"
 
-# Pay: open the checkout page in a browser and press Pay. This is what the button sends.
+# Pay: open the checkout page in a browser and press Pay. The button sends this; 303 leads to the result page.
 curl -s -o /dev/null -w '%{http_code}\n' "$CHECKOUT" -d token=${CHECKOUT#*token=} -d result=success
 
-# The buyer raises a dispute, which has no endpoint in the service: the control page has a button for it.
+# The buyer raises a dispute. The service has no endpoint for that; the control page has a button.
 curl -s -X POST $BASE/_sandbox/contracts/$ID/dispute | grep -o '"status":"[A-Z][A-Za-z]*"' | head -1
 
-# Refund one milestone, and let the bank settle it.
+# Refund one milestone. Then let the bank pay.
 MILESTONE=$(echo "$CREATED" | grep -o '"milestones":\[{"id":[0-9]*' | grep -o '[0-9]*$')
 REFUNDED=$(curl -s $BASE/apps/api/contracts/$ID/refund -H "$AUTH" -H "$JSON" \
   -d '{"milestoneId":'$MILESTONE',"reason":"Not as described"}')
@@ -44,10 +44,10 @@ echo "$REFUNDED"
 REFUND=$(echo "$REFUNDED" | sed 's/.*"refundId":\([0-9]*\).*/\1/')
 curl -s -X POST $BASE/_sandbox/refunds/$REFUND/settle | grep -o '"state":"[a-z]*"'
 
-# A contract whose milestone was refunded is cancelled (§3).
+# A contract is cancelled when one of its milestones was refunded.
 curl -s $BASE/apps/api/contracts/$ID -H "$AUTH" | grep -o '"status":"[a-z]*"'
 
-# Read the webhooks: each with the very bytes that were signed, on the control page or here.
+# Read the webhooks, here or on the control page. Each has exactly the bytes that were signed.
 curl -s -X POST $BASE/_sandbox/deliveries/idle -o /dev/null
 curl -s $BASE/_sandbox/deliveries | grep -o '"event":"[a-z.-]*","contractId":"[^"]*","milestoneId":[^,]*,"state":"[a-z]*"'
 

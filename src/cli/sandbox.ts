@@ -11,18 +11,20 @@ import { loadSecrets } from "./secrets.ts";
 const secretNames = ["ESCROW_CLIENT_ID", "ESCROW_CLIENT_SECRET", "ESCROW_WEBHOOK_SECRET"] as const;
 
 const secretsHelp = `
-Secrets are read from the environment, or from --secrets-file (lines of NAME=value):
-  ESCROW_CLIENT_ID       default sandbox-client
-  ESCROW_CLIENT_SECRET   default random
-  ESCROW_WEBHOOK_SECRET  default random
+Secrets come from the environment, or from --secrets-file (one NAME=value a line):
+  ESCROW_CLIENT_ID       default: sandbox-client
+  ESCROW_CLIENT_SECRET   default: random
+  ESCROW_WEBHOOK_SECRET  default: random
 
-Every option of createSandbox can stand in --config, a JSON file; the command line wins.
+--config takes every option of createSandbox. The command line wins over it.
 
-Exit codes: 0 stopped by Ctrl+C or SIGTERM, 1 could not start (the message says why and what to do).`;
+Exit codes: 0 after Ctrl+C or SIGTERM; 1 if it can't start (the message says why).`;
 
 interface Flags {
   port?: number;
   host?: string;
+  baseUrl?: string;
+  allowHost?: string[];
   webhookUrl?: string;
   speed?: number;
   data?: string;
@@ -42,29 +44,31 @@ interface Flags {
 export function sandboxCommand(): Command {
   const command = new Command("sandbox")
     .description("Run the whole escrow service on this machine: API, checkout page, webhooks with retries.")
-    .option("-p, --port <number>", "port to listen on; 0 takes any free one (default: 4010)", readNumber)
-    .option("--host <address>", "address to listen on (default: 127.0.0.1, reachable from this machine only)")
+    .option("-p, --port <number>", "port to listen on; 0 takes any free port (default: 4010)", readNumber)
+    .option("--host <address>", "address to listen on (default: 127.0.0.1, for this machine only)")
+    .option("--base-url <url>", "address that others use, for links (default: the address that was asked)")
+    .option("--allow-host <name...>", "answer for this host name too, such as a tunnel's (repeatable)")
     .option("-w, --webhook-url <url>", "where to send webhooks", readUrl)
-    .option(
-      "--speed <factor>",
-      "sandbox seconds per real second: 600 makes an hour's wait six seconds",
-      readNumber,
-    )
+    .option("--speed <factor>", "sandbox seconds per real second; with 600 an hour takes 6 s", readNumber)
     .option("-d, --data <file>", "keep everything in this file over a restart (default: in memory)")
     .option("--record <file>", "append every webhook that is sent to this file")
-    .option("--seed <number>", "make ids and secrets repeat themselves", readNumber)
-    .option("--edition <name>", "current or earlier: the service's edition to follow")
+    .option("--seed <number>", "repeat the same ids and secrets", readNumber)
+    .option("--edition <name>", "edition of the webhooks: current or earlier (default: current)")
     .option(
       "--retry-delays <list>",
-      "waits before each retry, such as 1s,5s,1m (default: 10s,30s,2m,10m,1h)",
+      "wait before each retry, such as 1s,5s,1m (default: 10s,30s,2m,10m,1h)",
       readWaits,
     )
-    .option("--fault <name=share...>", "let it go wrong: duplicate=0.2 drop=0.05 … (repeatable)", readFault)
-    .option("--delay <least-most>", "fault: delay each webhook by so many ms, such as 0-500", readRange)
-    .option("--fault-seed <number>", "make the faults repeat themselves (default: 1)", readNumber)
-    .option("--config <file>", "further options of createSandbox, as JSON")
-    .option("--secrets-file <file>", "secrets as NAME=value lines")
-    .option("-q, --quiet", "don't print a line for each webhook attempt")
+    .option(
+      "--fault <name=share...>",
+      "make things go wrong: duplicate=0.2 drop=0.05 (repeatable)",
+      readFault,
+    )
+    .option("--delay <least-most>", "delay each webhook by so many ms, such as 0-500", readRange)
+    .option("--fault-seed <number>", "repeat the same faults (default: 1)", readNumber)
+    .option("--config <file>", "more options of createSandbox, as JSON")
+    .option("--secrets-file <file>", "secrets, one NAME=value a line")
+    .option("-q, --quiet", "print no line for each attempt")
     .addHelpText("after", secretsHelp)
     .action((flags: Flags) => orExplain(() => runSandbox(flags)));
   return command.addCommand(replayCommand());
@@ -84,7 +88,7 @@ async function runSandbox(flags: Flags): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
 }
 
-/** Whoever calls createSandbox knows where the port came from; who typed a command has to be told. */
+/** A person who typed a command needs the name of the flag. */
 function nameOption(error: unknown): never {
   if (error instanceof SandboxError && error.code === "address-in-use")
     throw new Error(`--port: ${error.message}`, { cause: error });
@@ -92,23 +96,25 @@ function nameOption(error: unknown): never {
 }
 
 async function stop(sandbox: Sandbox): Promise<void> {
-  process.stdout.write("\nStopping: no new requests; webhooks under way have a second to end.\n");
+  process.stdout.write("\nStopping. Webhooks under way have one second to end.\n");
   await sandbox.close();
   process.exitCode = 0;
 }
 
 function toOptions(flags: Flags): SandboxOptions {
   const secrets = loadSecrets(secretNames, flags.secretsFile);
-  const { port = 4_010, host, webhookUrl, speed, data, record, seed, edition, retryDelays, quiet } = flags;
+  const { port = 4_010, host, baseUrl, webhookUrl, speed, data, record, seed, edition, quiet } = flags;
   const given = {
     host,
+    baseUrl,
+    allowedHosts: flags.allowHost,
     webhookUrl,
     speed,
     data,
     record,
     seed,
     edition,
-    retryDelaysMs: retryDelays,
+    retryDelaysMs: flags.retryDelays,
     clientId: secrets.ESCROW_CLIENT_ID,
     clientSecret: secrets.ESCROW_CLIENT_SECRET,
     webhookSecret: secrets.ESCROW_WEBHOOK_SECRET,
@@ -129,7 +135,7 @@ function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // What JSON.parse says quotes the file, where secrets may stand: only the place is taken from it, if it tells one.
+    // The message of JSON.parse quotes the file, where secrets may stand: only the place is taken from it.
     const [where = ""] = / \(line \d+ column \d+\)/.exec(String(cause)) ?? [];
     throw new Error(
       `--config: ${path} is no JSON${where}. It takes one object, such as {"businessName":"Bakery"}.`,
@@ -138,11 +144,11 @@ function parseConfig(text: string, path: string): unknown {
   }
 }
 
-/** A mirror that an app kept from an earlier run would take the new contracts for those of that run. */
-const againFromTheFirst =
-  "Each start numbers contracts from the first again: delete your app's mirror of an earlier run too, or use --data.\n";
+/** An app's mirror of an earlier run would take the new contracts for the old ones. */
+const numbersRepeat =
+  "Contract ids start again at each start. Delete your app's mirror of an earlier run, or use --data.\n";
 
-/** By the options, not the flags alone: --config may have set them too. */
+/** Reads the options, not the flags: --config may have set them. */
 async function describe(sandbox: Sandbox, { data, speed }: SandboxOptions): Promise<string> {
   const subscription = await sandbox.subscription.get();
   const lines = [
@@ -151,14 +157,17 @@ async function describe(sandbox: Sandbox, { data, speed }: SandboxOptions): Prom
     ["Client id", sandbox.clientId],
     ["Client secret", sandbox.clientSecret],
     ["Webhook secret", sandbox.webhookSecret],
-    ["Webhooks go to", subscription?.webhookUrl ?? "nowhere yet: POST /apps/api/webhooks, or --webhook-url"],
+    [
+      "Webhooks go to",
+      subscription?.webhookUrl ?? "nowhere yet: use --webhook-url, or POST /apps/api/webhooks",
+    ],
     ["Control page", sandbox.controlUrl],
-    ["State", data === undefined ? "in memory, gone when this stops" : `kept in ${data}`],
+    ["State", data === undefined ? "in memory, lost at the end" : `kept in ${data}`],
     ["Clock", speed === undefined ? "real time" : `${speed} × real time`],
   ] as const;
   const { host, port } = sandbox.address;
   const table = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}\n`).join("");
-  const again = data === undefined ? againFromTheFirst : "";
+  const again = data === undefined ? numbersRepeat : "";
   return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\n${again}Your app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
 }
 
@@ -176,11 +185,11 @@ function printAttempt({ event, contractId, attempts, nextAttemptAt }: SandboxDel
 
 function replayCommand(): Command {
   return new Command("replay")
-    .description("Send a recording once more, in its order, with the recorded ids and bytes.")
-    .argument("<file>", "what --record wrote")
+    .description("Send a recording again: in its order, with the recorded ids and bytes.")
+    .argument("<file>", "the file that --record wrote")
     .requiredOption("--to <url>", "where to send it", readUrl)
-    .option("--resign", "sign anew with ESCROW_WEBHOOK_SECRET instead of sending the recorded signatures")
-    .option("--secrets-file <file>", "secrets as NAME=value lines")
+    .option("--resign", "sign again with ESCROW_WEBHOOK_SECRET; else the recorded signatures are sent")
+    .option("--secrets-file <file>", "secrets, one NAME=value a line")
     .action((file: string, flags: ReplayFlags) => orExplain(() => runReplay(file, flags)));
 }
 
@@ -207,7 +216,7 @@ async function runReplay(file: string, flags: ReplayFlags): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-/** Without http:// a host's name is taken for a scheme. */
+/** Without http://, a URL would take the host for its scheme. */
 function readUrl(text: string): string {
   if (/^https?:\/\/[^/]/i.test(text)) return text;
   const whole = /^[\w.-]+(:\d+)?(\/|$)/.test(text)
@@ -227,7 +236,8 @@ const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_00
 function readWaits(text: string): number[] {
   return text.split(",").map((part) => {
     const [, amount = "", unit = "s"] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(part) ?? [];
-    if (amount === "") throw new InvalidArgumentError(`"${part}" is no wait. Write 500ms, 10s, 2m or 1h.`);
+    if (amount === "")
+      throw new InvalidArgumentError(`"${part}" is no duration. Write 500ms, 10s, 2m or 1h.`);
     return Number(amount) * (unitMs[unit] ?? 1_000);
   });
 }

@@ -11,8 +11,13 @@ import type { SandboxDelivery } from "./world/shown-delivery.ts";
 export interface Sandbox extends AsyncDisposable {
   /** The address of the API, such as `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
-  /** Where the server listens: an IP address, and the real port. */
-  readonly address: { host: string; port: number };
+  /** Where the server listens. */
+  readonly address: {
+    /** An IP address. */
+    host: string;
+    /** Never 0. */
+    port: number;
+  };
   /** The address of the token endpoint, without `/connect/token`. The same as `baseUrl`. */
   readonly authUrl: string;
   /** The address of the control page. */
@@ -68,6 +73,7 @@ export interface Sandbox extends AsyncDisposable {
   };
   /** Buyers and sellers. */
   readonly users: {
+    /** In the order in which they became known. */
     list(): Promise<UserRecord[]>;
     /**
      * Changes what is checked before a refund. Rejects with `not-found` for an unknown id.
@@ -106,7 +112,7 @@ export interface Sandbox extends AsyncDisposable {
     /** How many attempts are scheduled. */
     pending(): number;
   };
-  /** What goes wrong on purpose. */
+  /** Things that go wrong on purpose. */
   readonly faults: {
     /**
      * Replaces the faults. The same `seed` repeats them; default 1. Throws `invalid-argument` for a wrong value.
@@ -114,6 +120,7 @@ export interface Sandbox extends AsyncDisposable {
      * sandbox.faults.set({ duplicate: 0.2, drop: 0.05 }, { seed: 7 });
      */
     set(faults: FaultOptions, options?: { seed?: number }): void;
+    /** The faults now, with their seed. */
     get(): FaultOptions & { seed: number };
     /** How often each fault happened since the start. */
     counts(): FaultCounts;

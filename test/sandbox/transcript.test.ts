@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 import { expect, it } from "vitest";
 
-import { defaults } from "../../src/sandbox/world/settings.ts";
+import { optionRules } from "../../src/sandbox/world/option-rules.ts";
 import { startReceiver, startSandbox } from "./support.ts";
 
 /**
@@ -89,5 +89,10 @@ function expectInReadme(name: string, wanted: string): void {
 
 it("the README's tables name every option", () => {
   const text = readFileSync(readme, "utf8");
-  expect(Object.keys(defaults).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  expect(Object.keys(optionRules).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});
+
+it("the README cites nothing that its readers don't have", () => {
+  expect(readFileSync(readme, "utf8").match(/§|supplement|semantics/g)).toBe(null);
+  expect(readFileSync(script, "utf8")).not.toContain("§");
 });

@@ -12,9 +12,11 @@ export interface SandboxContract {
   status: string;
   /** Your own identifier; null if none was given. */
   reference: string | null;
+  /** As given. */
   title: string;
   /** The base amount in halalas, without fees. */
   amountMinor: number;
+  /** Always SAR. */
   currency: "SAR";
   /** `metadata1` to `metadata4`, as far as given. */
   metadata: Record<string, string>;
@@ -32,7 +34,7 @@ export interface SandboxContract {
   disputeId: string | null;
   /** The page where the buyer pays. It works for ten minutes. Null when there is nothing to pay. */
   checkoutUrl: string | null;
-  /** What `act` may do now. */
+  /** Actions that `act` may do now. */
   actions: ContractAction[];
   /** ISO 8601 UTC. */
   createdAt: string;
@@ -42,7 +44,9 @@ export interface SandboxContract {
 
 /** A milestone as the sandbox knows it. */
 export interface SandboxMilestone {
+  /** The service's number, as text. */
   milestoneId: string;
+  /** As given. */
   name: string;
   /** `Pending` until it is paid. The service sends no event before. */
   status: string;
@@ -52,23 +56,27 @@ export interface SandboxMilestone {
   dueDate: string;
   /** Null until there is a dispute. */
   disputeId: string | null;
-  /** What `act` may do now. */
+  /** Actions that `act` may do now. */
   actions: ContractAction[];
 }
 
 /** A refund as the sandbox knows it. */
 export interface SandboxRefund {
+  /** The service's number, as text. */
   refundId: string;
+  /** The contract that it belongs to. */
   contractId: string;
   /** Null for a refund of the whole contract. */
   milestoneId: string | null;
+  /** Whether it is of the whole contract or of one milestone. */
   scope: "contract" | "milestone";
+  /** `partial` pays the rest to the seller. */
   kind: "full" | "partial";
   /** `initiated` until `settleRefund`. */
   state: "initiated" | "succeeded";
   /** As the request gave it. The service keeps it for audit and its API never returns it. */
   reason: string;
-  /** What the buyer gets, in halalas. */
+  /** The buyer gets so much, in halalas. */
   amountMinor: number;
   /** ISO 8601 UTC. */
   initiatedAt: string;

@@ -7,7 +7,7 @@ import type { World } from "../world/world.ts";
 
 const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const satisfies (keyof UserRecord)[];
 
-/** What the refund's checks see of a user; what is left out stays. */
+/** Changes to a user, which the checks before a refund see. A member that is left out stays as it is. */
 export type UserChange = Partial<Pick<UserRecord, (typeof flags)[number]>>;
 
 /** Sets what the buyer checks of §4.4 see. */

@@ -3,7 +3,10 @@ import type { ContractStatus, MilestoneStatus } from "../world/records.ts";
 // The sandbox's own state machine, as data. Refunds, whose rows §3 shows, are in refunds.ts. The rows here are
 // assumptions that the meanings of the events (§6.1) and the statuses of the supplement suggest.
 
-/** What has no endpoint and is done from code, over `/_sandbox/…` or on the control page. */
+/**
+ * Something that happens to a contract and that the API has no request for. `deliver` and `receive` exist only in the
+ * earlier edition.
+ */
 export type ContractAction =
   "approve" | "reject" | "cancel" | "pay" | "release" | "dispute" | "complete" | "deliver" | "receive";
 

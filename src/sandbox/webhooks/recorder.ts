@@ -44,28 +44,35 @@ const recordedLine = z.object({
   bodyBase64: z.base64(),
 });
 
+/** Options of `replayRecording`. */
 export interface ReplayOptions {
-  /** Where to send the recording. */
+  /** Where to send the recording: http or https. */
   url: string;
-  /** Signs anew, where the receiver's secret is not the one of the recording. Default: the recorded signatures. */
+  /** Signs the webhooks again with this secret. Default: the recorded signatures are sent. */
   secret?: string;
-  /** The recording's, for `secret`. Default `X-Service-`. */
+  /** Begins the recording's header names; used with `secret`. Default `X-Service-`. */
   headerPrefix?: string;
-  /** How long one answer may take. Default 30,000. */
+  /** How long one answer may take, in ms. Default 30,000. */
   timeoutMs?: number;
 }
 
+/** One webhook of a recording, and its new answer. */
 export interface Replayed {
+  /** As recorded. */
   webhookId: string;
+  /** The event type, as recorded. */
   event: string;
-  /** Null when there was no answer; `error` says why. */
+  /** The HTTP status of the answer; null without one. */
   status: number | null;
+  /** Null after a 2xx; else the reason. */
   error: string | null;
 }
 
 /**
- * Sends what a recorder wrote once more, in its order and one at a time, with the recorded ids and bytes.
- * Throws a `SandboxError` when the file can't be read or holds something else.
+ * Sends a recording (option `record`) again: in its order, one webhook at a time, with the recorded ids and bytes.
+ * Rejects with a `SandboxError`: `not-found` when the file can't be read, `invalid-argument` when it is no recording.
+ * @example
+ * await replayRecording("webhooks.jsonl", { url: "http://localhost:3000/webhooks/escrow" });
  */
 export async function replayRecording(path: string, options: ReplayOptions): Promise<Replayed[]> {
   const { url, secret, headerPrefix = defaults.headerPrefix, timeoutMs = defaults.timeoutMs } = options;

@@ -22,7 +22,7 @@ export interface FeeOptions {
   vatBasisPoints: number;
 }
 
-/** What a user may do who is new to the sandbox. Each is checked before a refund. */
+/** The rights of a user who is new to the sandbox. Each is checked before a refund. */
 export interface NewUserOptions {
   /** Has completed authorization. Default `true`. */
   authorized: boolean;
@@ -96,8 +96,8 @@ export interface SandboxOptions {
   /** Offers partial refunds. Default: only in the earlier edition. */
   partialRefunds?: boolean;
   /**
-   * What a payment does to a pending contract: `approve-first` (default) approves and then pays, `direct` pays at once,
-   * `refuse` refuses.
+   * A payment of a pending contract approves it first (`approve-first`, the default), happens at once (`direct`) or is
+   * refused (`refuse`).
    */
   payFromPending?: "approve-first" | "direct" | "refuse";
   /** The contract's status after a milestone's refund: `cancelled` (default), or `restore` as it was before. */
@@ -108,7 +108,7 @@ export interface SandboxOptions {
   legacyRefunded?: boolean;
   /** A dispute of a milestone moves its contract to Dispute. Default `false`. */
   milestoneDisputeMovesContract?: boolean;
-  /** What a milestone's refund returns: its `base` amount (default), or `gross`, with fees. */
+  /** A milestone's refund returns its `base` amount (default), or `gross`: with fees. */
   milestoneRefundAmount?: "base" | "gross";
   /** `transactionId` of payment events: the payment id (default), or an id of its `own`. */
   paymentTransactionId?: "payment-id" | "own";
@@ -136,7 +136,7 @@ export interface SandboxOptions {
   pageSizeAboveMax?: "reject" | "clamp";
   /** Fees and VAT. Default 2.5 %, 10 % and 15 % of each fee. */
   fees?: Partial<FeeOptions>;
-  /** What new users may do. Default: everything. */
+  /** The rights of new users. Default: all. */
   newUsers?: Partial<NewUserOptions>;
   /** A refund needs a verified bank account. Default `true`. */
   requireVerifiedIban?: boolean;

@@ -95,6 +95,7 @@ export interface UserRecord {
   platformRefId: string;
   /** With country code, such as `+966500000001`. */
   phoneNumber: string;
+  /** Not blank. */
   firstName: string;
   /** May be empty. */
   lastName: string;
