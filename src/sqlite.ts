@@ -1,3 +1,4 @@
-export { sqlite, type SqliteOptions, type SqliteTarget } from "./store/sqlite/store.ts";
+export type { SqliteOptions, SqliteTarget } from "./store/sqlite/options.ts";
+export { sqlite } from "./store/sqlite/store.ts";
 export type { SqliteHandle } from "./store/sqlite/handle.ts";
 export type { Store } from "./store/store.ts";

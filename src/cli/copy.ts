@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
+import { filePathAdvice, looksLikeAddress } from "../shared/file-path.ts";
 import { copyStore, type Compared, type CopyProgress } from "../copy/copy-store.ts";
 import type { Store } from "../store/store.ts";
 import { counted } from "./counted.ts";
@@ -53,6 +54,7 @@ async function runCopy(flags: Flags): Promise<void> {
 /** Nothing is made or migrated in it: the app that it belongs to may be of another release. */
 async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
+  if (file !== undefined && looksLikeAddress(file)) throw new Error(`--from: ${filePathAdvice}.`);
   if (file !== undefined && !existsSync(file)) throw new Error(`There is no file ${file} to copy from.`);
   try {
     return await openStore(from, { prefix: fromPrefix }, { migrate: "check" });

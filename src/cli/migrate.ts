@@ -47,7 +47,13 @@ export function migrateCommand(): Command {
 
 async function printSql(flags: Flags): Promise<void> {
   const statements = sqlKind(flags) === "postgres" ? postgresSql(flags) : sqliteSql(flags);
-  process.stdout.write(["begin", ...statements, "commit"].map((sql) => `${sql};\n`).join("\n"));
+  const lines = [...beforeTables(flags), "begin", ...statements, "commit"];
+  process.stdout.write(lines.map((sql) => `${sql};\n`).join("\n"));
+}
+
+/** What SQLite takes only before the first table, and outside of a transaction. */
+function beforeTables(flags: Flags): string[] {
+  return sqlKind(flags) === "sqlite" ? ["pragma auto_vacuum = incremental"] : [];
 }
 
 /** The database that would be migrated decides, so that one that is named is not answered with another's SQL. */

@@ -13,7 +13,8 @@ const pruneHelp = `
 
 Takes the raw bodies and headers of old deliveries away. Facts, ids and digests stay: late events
 still fold right, and replays are known for ever. Quarantined deliveries keep theirs. Where the
-payloads are partitioned, partitions that hold nothing newer are dropped. It may run while the app receives, and can be run again where it was interrupted.`;
+payloads are partitioned, partitions that hold nothing newer are dropped. It may run while the app
+receives, and can be run again where it was interrupted.`;
 
 /** `escrow-mirror prune`: takes old payloads away. */
 export function pruneCommand(): Command {

@@ -59,7 +59,8 @@ export async function openPostgres(
   refusal: string,
 ): Promise<PostgresStore> {
   const named = namedAddress(address, flags, "--store");
-  if (kindOf(named) !== "postgres") throw new Error(`${named} ${refusal}: only Postgres can as yet.`);
+  if (kindOf(named) !== "postgres")
+    throw new Error(`A store on SQLite ${refusal}: only Postgres can as yet.`);
   return opened(postgresAt(named, flags), "check");
 }
 

@@ -20,8 +20,8 @@ export const postgresPlace = {
 
 export const sqlitePlace = {
   prefix: nameInSql(
-    /^([A-Za-z_][A-Za-z0-9_]{0,39})?$/,
-    "letters, digits and _, at most 40, no digit first",
+    /^(?!sqlite_)([a-z_][a-z0-9_]{0,39})?$/i,
+    "letters, digits and _, at most 40, no digit first, and not sqlite_, which is SQLite's own",
   ).default(defaultPlaces.sqlite.prefix),
 };
 

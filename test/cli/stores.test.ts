@@ -122,6 +122,9 @@ it.each([
   [[], { DATABASE_URL: "sqlite:never.db" }],
 ])("escrow-mirror prune refuses SQLite, and makes no file: %j", async (values, env) => {
   const { code, output } = await runCommand(pruneCommand(), ["--payloads", "30d", ...values], env);
-  expect([code, output]).toEqual([1, "error: sqlite:never.db can't be pruned: only Postgres can as yet.\n"]);
+  expect([code, output]).toEqual([
+    1,
+    "error: A store on SQLite can't be pruned: only Postgres can as yet.\n",
+  ]);
   expect(existsSync("never.db")).toBe(false);
 });

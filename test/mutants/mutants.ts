@@ -214,6 +214,13 @@ export const mutants: readonly Mutant[] = [
     replace: "`payload_id ${text}`",
   },
   {
+    name: "a moved file goes unnoticed",
+    file: "src/store/sqlite/engine.ts",
+    find: "checkPlace();",
+    replace: "",
+    tests: ["store/sqlite/moved-file"],
+  },
+  {
     name: "SQLite's statistics decide",
     file: "src/store/sqlite/selective.ts",
     find: "sql<SqlBool>`likelihood(${condition}, 0.000001)`",

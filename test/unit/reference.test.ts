@@ -36,7 +36,7 @@ it("the reference has every header that is stored", () => {
   expect(names.filter((name) => !new RegExp(`\`(x-service-)?${name}\``).test(rows))).toEqual([]);
 });
 
-it.each(["src/mirror/options.ts", "src/store/sqlite/store.ts", "src/store/postgres/options.ts"])(
+it.each(["src/mirror/options.ts", "src/store/sqlite/options.ts", "src/store/postgres/options.ts"])(
   "the reference has every option in %s",
   (path) => {
     const interfaces =

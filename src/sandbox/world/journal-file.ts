@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 
 import type BetterSqlite3 from "better-sqlite3";
 
+import { buildAdvice, isUnbuilt, unfitDriver } from "../../shared/better-sqlite3.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Change, Journal } from "./state.ts";
 
@@ -46,6 +47,7 @@ function openDatabase(path: string): BetterSqlite3.Database {
     database.pragma(`user_version = ${formatVersion}`);
     return database;
   } catch (cause) {
+    if (isUnbuilt(cause)) throw missingDriver(buildAdvice, cause);
     const seen = cause instanceof Error ? cause.message : String(cause);
     throw new SandboxError(
       "invalid-configuration",
@@ -57,16 +59,25 @@ function openDatabase(path: string): BetterSqlite3.Database {
 
 /** Only `data` needs the driver: loaded here and not at the top, so that the sandbox runs without it. */
 function loadSqlite(): (path: string) => BetterSqlite3.Database {
+  const unfit = unfitDriver();
+  if (unfit !== undefined) throw missingDriver(unfit);
   try {
     const Driver: typeof BetterSqlite3 = createRequire(import.meta.url)("better-sqlite3");
     return (path) => new Driver(path);
   } catch (cause) {
-    throw new SandboxError(
-      "missing-peer",
-      "The sandbox option data keeps its state in SQLite and needs better-sqlite3, which can't be loaded. Run: npm install better-sqlite3. Or leave data out: the state is then in memory.",
-      { cause },
+    throw missingDriver(
+      isUnbuilt(cause) ? buildAdvice : "can't be loaded: npm install better-sqlite3",
+      cause,
     );
   }
+}
+
+function missingDriver(whatAndFix: string, cause?: unknown): SandboxError {
+  return new SandboxError(
+    "missing-peer",
+    `The sandbox option data keeps its state in SQLite and needs better-sqlite3, which ${whatAndFix}. Or leave data out: the state is then in memory.`,
+    { cause },
+  );
 }
 
 function refuseOtherFormat(database: BetterSqlite3.Database): void {

@@ -1,3 +1,4 @@
+import { looksLikeAddress } from "../../shared/file-path.ts";
 import { isHttpUrl, urlForm } from "../wire/fields.ts";
 import { basisPointsMax } from "../wire/money.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -11,6 +12,10 @@ interface Rule {
 const text: Rule = {
   holds: (value) => typeof value === "string" && value.trim() !== "",
   fix: "Give a text that is not blank, or leave it out.",
+};
+const file: Rule = {
+  holds: (value) => text.holds(value) && !looksLikeAddress(String(value)),
+  fix: "Give the path of a file, not an address.",
 };
 const flag: Rule = { holds: (value) => typeof value === "boolean", fix: "Use true or false." };
 const handler: Rule = { holds: (value) => typeof value === "function", fix: "Give a function." };
@@ -44,8 +49,8 @@ export const optionRules = {
   clock: { holds: isClock, fix: 'Use "real" or what manualClock() of escrow-mirror/sandbox returns.' },
   speed: numberFrom(0.001),
   seed: numberFrom(-Number.MAX_SAFE_INTEGER),
-  data: text,
-  record: text,
+  data: file,
+  record: file,
   onAttempt: handler,
   retryDelaysMs: { holds: isDelayList, fix: "Use a list of milliseconds, one for each retry." },
   timeoutMs: numberFrom(1),

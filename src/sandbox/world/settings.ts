@@ -116,7 +116,7 @@ function wrong(message: string): SandboxError {
   return new SandboxError("invalid-configuration", message);
 }
 
-const secretNames = new Set(["clientSecret", "webhookSecret", "clients"]);
+const secretNames = new Set(["clientSecret", "webhookSecret", "clients", "data", "record"]);
 
 /** Never a secret, wrong as it may be. */
 function seen(name: string, value: unknown): string {

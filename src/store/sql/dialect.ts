@@ -3,7 +3,7 @@ export interface Dialect {
   readonly name: "sqlite" | "postgres";
   /** The SQL type of each column type, as the migrations spell it. */
   readonly types: SqlTypes;
-  /** Gives a row when the table named by its one parameter exists. */
+  /** Gives the name under which the database knows what its one parameter names, a table or something else; no row where nothing is. */
   readonly tableExists: string;
   /** Gives a row when the schema named by its one parameter exists; `null` where there are no schemas. */
   readonly schemaExists: string | null;
@@ -58,7 +58,8 @@ export const sqliteDialect: Dialect = {
     clustered: " without rowid",
     longTextIndex: "",
   },
-  tableExists: "select 1 from sqlite_master where type = 'table' and name = ?",
+  // It takes no notice of case, and a table can't have the name of an index or a view.
+  tableExists: "select name from sqlite_master where name = ? collate nocase",
   schemaExists: null,
 };
 
@@ -75,6 +76,6 @@ export const postgresDialect: Dialect = {
     clustered: "",
     longTextIndex: "using hash ",
   },
-  tableExists: "select 1 where to_regclass($1) is not null",
+  tableExists: "select $1::text where to_regclass($1::text) is not null",
   schemaExists: "select 1 from pg_catalog.pg_namespace where nspname = $1",
 };

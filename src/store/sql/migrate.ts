@@ -42,7 +42,8 @@ export async function migrate(
 
   async function apply({ version, name, statements }: (typeof migrations)[number], session: Session) {
     const now = toIsoTime(options.clock.now());
-    for (const sql of statements(dialect.types, sqlSchemaOf(place), place.prefix)) await session.run(sql, []);
+    const site = { session, dialect, place, store: engine.description };
+    for (const sql of statements(dialect.types, sqlSchemaOf(place), place.prefix)) await runNamed(site, sql);
     await session.run(recordOf(place, version, name, now), []);
   }
 }
@@ -90,20 +91,42 @@ function isOfStore(error: unknown): error is EscrowMirrorError {
   return code !== "SQLITE_ERROR" && code !== "42703";
 }
 
+/** Runs a statement that names something new, such as an index. */
+async function runNamed(site: Site, sql: string): Promise<void> {
+  const done = await settle(() => site.session.run(sql, []));
+  if (done.ok) return;
+  const taken = done.error instanceof Error && /already (exists|an? \w+ named)/.test(done.error.message);
+  const [, name = "something"] = /^create \w+ (?:index )?(?:".+"\.)?(\w+)/.exec(sql) ?? [];
+  throw taken ? foreign(site, name, done.error) : (done.error as Error);
+}
+
 /** Where no migration has run, no table of ours can be. */
 async function refuseForeignTables(site: Site): Promise<void> {
   for (const table of Object.keys(tables)) if (await hasTable(site, table)) throw foreignTable(site, table);
 }
 
-async function hasTable({ session, dialect, place }: Site, table: string): Promise<boolean> {
-  const [found] = await session.all(dialect.tableExists, [sqlNamesIn(place)(table)]);
+async function hasTable(site: Site, table: string): Promise<boolean> {
+  const name = sqlNamesIn(site.place)(table);
+  const [found] = await site.session.all(site.dialect.tableExists, [name]);
+  if (found !== undefined && found[0] !== name) throw otherCase(site, String(found[0]));
   return found !== undefined;
 }
 
-function foreignTable({ store, place }: Site, table: string, cause?: unknown): EscrowMirrorError {
+function otherCase({ store, place }: Site, found: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "invalid-configuration",
-    `${store} holds a table ${place.prefix}${table} that is not the mirror's. Give the mirror a prefix that nothing else uses, or a place of its own (SQLite: a file, Postgres: a schema).`,
+    `${store} holds ${found}, and SQLite takes no notice of case: the prefix ${JSON.stringify(place.prefix)} would mean the same tables. Write the prefix as it is there, or choose another.`,
+  );
+}
+
+function foreignTable(site: Site, table: string, cause?: unknown): EscrowMirrorError {
+  return foreign(site, `a table ${site.place.prefix}${table}`, cause);
+}
+
+function foreign({ store }: Site, what: string, cause?: unknown): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-configuration",
+    `${store} holds ${what} that is not the mirror's. Give the mirror a prefix that nothing else uses, or a place of its own (SQLite: a file, Postgres: a schema).`,
     { cause },
   );
 }

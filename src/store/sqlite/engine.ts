@@ -1,38 +1,37 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
-import type { Lock } from "../../shared/lock.ts";
-import { monotonicMs, sleep } from "../../shared/timers.ts";
 import type { Engine, RowSession } from "../sql/session.ts";
-import { createSqliteSession, guarded, isBusy, type SqliteHandle } from "./handle.ts";
+import type { SqliteConnections } from "./connections.ts";
+import {
+  closeAll,
+  createSqliteSession,
+  guarded,
+  refuseInTransaction,
+  whenFree,
+  type Closable,
+  type SqliteHandle,
+} from "./handle.ts";
 
-export interface SqliteConnections {
+export interface SqliteEngineParts extends SqliteConnections {
   readonly description: string;
-  readonly writer: SqliteHandle;
-  /** Sees only what is committed; the writer itself where the database lives in memory. */
-  readonly reader: SqliteHandle;
   /** What we opened ourselves, the writer last. */
   readonly owned: readonly Closable[];
-  /** Guards the writer against a second transaction of this process. */
-  readonly writeLock: Lock;
-  readonly readLock: Lock;
   readonly busyTimeoutMs: number;
 }
 
-export interface Closable {
-  close(): unknown;
-}
-
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
-export function createSqliteEngine(connections: SqliteConnections): Engine<RowSession> {
-  const { writer, reader, writeLock, readLock, owned, busyTimeoutMs } = connections;
+export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession> {
+  const { description, writer, reader, writeLock, readLock, owned, busyTimeoutMs, checkPlace } = parts;
   const writing = createSqliteSession(writer);
   const reading = reader === writer ? writing : createSqliteSession(reader);
   const transaction = <T>(work: (session: RowSession) => Promise<T>): Promise<T> =>
     writeLock.run(async () => {
       await beginImmediate(writer, busyTimeoutMs);
-      return inTransaction(writer, writing, work);
+      const result = await inTransaction(writer, writing, work);
+      checkPlace();
+      return result;
     });
   return {
-    description: connections.description,
+    description,
     transaction,
     // The write lock is one for all processes.
     migration: transaction,
@@ -50,22 +49,9 @@ export function createSqliteEngine(connections: SqliteConnections): Engine<RowSe
       ];
       const causes = closeAll(owned);
       for (const each of release) each();
-      if (causes.length > 0) throw notClosed(connections.description, causes);
+      if (causes.length > 0) throw notClosed(description, causes);
     },
   };
-}
-
-/** Closes each, whatever the others do, and gives what was in the way. */
-export function closeAll(handles: readonly Closable[]): unknown[] {
-  const causes: unknown[] = [];
-  for (const handle of handles) {
-    try {
-      handle.close();
-    } catch (cause) {
-      causes.push(cause);
-    }
-  }
-  return causes;
 }
 
 function notClosed(store: string, causes: readonly unknown[]): EscrowMirrorError {
@@ -74,33 +60,11 @@ function notClosed(store: string, causes: readonly unknown[]): EscrowMirrorError
   return new EscrowMirrorError("store-unavailable", message, { cause: causes[0] });
 }
 
-/**
- * Runs `step` until the database is free. It waits without blocking the process: SQLite's own busy time-out would
- * hold up everything else that runs here.
- */
-export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise<T> {
-  const deadline = monotonicMs() + busyTimeoutMs;
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
-    try {
-      return step();
-    } catch (error) {
-      if (!isBusy(error) || monotonicMs() >= deadline) return guarded(() => rethrow(error));
-      await sleep(waitMs * (0.5 + Math.random() / 2));
-    }
-  }
-}
-
 /** The write lock is taken at once: a reader that upgrades later is refused without any waiting (SQLITE_BUSY). */
 async function beginImmediate(handle: SqliteHandle, busyTimeoutMs: number): Promise<void> {
   refuseInTransaction(handle);
   const begin = guarded(() => handle.prepare("begin immediate"));
   await whenFree(() => begin.run(), busyTimeoutMs);
-}
-
-/** What we wrote would stand or fall with its owner's transaction. */
-export function refuseInTransaction(handle: SqliteHandle): void {
-  if (!handle.inTransaction) return;
-  throw new EscrowMirrorError("store-unavailable", "the SQLite handle is inside a transaction of its owner");
 }
 
 async function inTransaction<T>(
@@ -117,8 +81,4 @@ async function inTransaction<T>(
     if (handle.inTransaction) await session.run("rollback", []);
     throw error;
   }
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

@@ -1,4 +1,5 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
+import { monotonicMs, sleep } from "../../shared/timers.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import type { RowSession } from "../sql/session.ts";
 
@@ -18,6 +19,10 @@ export interface SqliteStatement {
   all(...values: unknown[]): unknown[];
   run(...values: unknown[]): { changes: number; lastInsertRowid: number | bigint };
   iterate(...values: unknown[]): IterableIterator<unknown>;
+}
+
+export interface Closable {
+  close(): unknown;
 }
 
 /** How many prepared statements one connection keeps. */
@@ -58,6 +63,41 @@ export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
 
+/** Closes each, whatever the others do, and gives what was in the way. */
+export function closeAll(handles: readonly Closable[]): unknown[] {
+  const causes: unknown[] = [];
+  for (const handle of handles) {
+    try {
+      handle.close();
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  return causes;
+}
+
+/**
+ * Runs `step` until the database is free. It waits without blocking the process: SQLite's own busy time-out would
+ * hold up everything else that runs here.
+ */
+export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise<T> {
+  const deadline = monotonicMs() + busyTimeoutMs;
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
+    try {
+      return step();
+    } catch (error) {
+      if (!isBusy(error) || monotonicMs() >= deadline) return guarded(() => rethrow(error));
+      await sleep(waitMs * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+/** What we wrote would stand or fall with its owner's transaction. */
+export function refuseInTransaction(handle: SqliteHandle): void {
+  if (!handle.inTransaction) return;
+  throw new EscrowMirrorError("store-unavailable", "the SQLite handle is inside a transaction of its owner");
+}
+
 function prepareOnce(handle: SqliteHandle): (sql: string) => SqliteStatement {
   const kept = new Map<string, SqliteStatement>();
   return (sql) => {
@@ -94,7 +134,7 @@ function unavailable(error: unknown): EscrowMirrorError {
 const advice: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "another process holds its lock; try again",
   SQLITE_LOCKED: "another connection holds its lock; try again",
-  SQLITE_ERROR: "a table or a column of the mirror's is missing; restore it",
+  SQLITE_ERROR: "a table or a column of the mirror's is missing, or the file is damaged; restore it",
   SQLITE_FULL: "the disk is full; make room",
   SQLITE_NOTADB: "the file is not an SQLite database; check the path",
   SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
@@ -118,10 +158,10 @@ function isStoreFault(error: unknown): boolean {
   );
 }
 
-/** A table or a column: no row can help it. */
+/** A table or a column, or a header that says of the file what SQLite does not know: no row can help it. */
 function isMissing(error: unknown): error is Error {
   if (sqliteCode(error) !== "SQLITE_ERROR" || !(error instanceof Error)) return false;
-  return /^no such (table|column)|has no column named/.test(error.message);
+  return /^no such (table|column)|has no column named|^unsupported file format/.test(error.message);
 }
 
 function isMissingFolder(error: unknown): boolean {
@@ -131,4 +171,8 @@ function isMissingFolder(error: unknown): boolean {
 function sqliteCode(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }

@@ -10,6 +10,7 @@ import {
 } from "kysely";
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Lock } from "../../shared/lock.ts";
+import { within } from "../../shared/within.ts";
 import type { TablePlace } from "../sql/dialect.ts";
 import { lend } from "../sql/lending.ts";
 import type { Lent } from "../store.ts";
@@ -22,8 +23,14 @@ export interface Browsing {
   endStreams(): void;
 }
 
-/** Kysely on a connection of its own, lent to one query or transaction at a time. */
-export function browseAlone(handle: SqliteHandle, lock: Lock): Browsing {
+/** How long a query waits for what holds the connection. */
+const lendingMs = 8000;
+
+/**
+ * Kysely on a connection of its own, lent to one query, transaction or stream at a time. Who asks for it while he has it would
+ * wait for himself: no longer than `waitMs`.
+ */
+export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs): Browsing {
   const streams = new Set<IterableIterator<unknown>>();
   const releases: (() => void)[] = [];
   const run = async (sql: string): Promise<void> => {
@@ -33,7 +40,7 @@ export function browseAlone(handle: SqliteHandle, lock: Lock): Browsing {
   const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => {
-      releases.push(await lock.acquire());
+      releases.push(await within(waitMs, lock.acquire(), () => stillHeld(waitMs), giveBack));
       return connection;
     },
     releaseConnection: async () => releases.pop()?.(),
@@ -49,6 +56,17 @@ export function browseAlone(handle: SqliteHandle, lock: Lock): Browsing {
     }
   };
   return { dialect: dialectOf(driver), endStreams };
+}
+
+function stillHeld(waitMs: number): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "store-unavailable",
+    `mirror.db got no connection within ${waitMs} ms: it has one on a file, and a stream, a transaction or connection().execute() of mirror.db holds it until its end. A query inside one of these that is not its own waits for itself: query by the transaction, or read what is streamed to its end first`,
+  );
+}
+
+function giveBack(release: () => void): void {
+  release();
 }
 
 /**

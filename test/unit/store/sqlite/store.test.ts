@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../../src/store/sqlite/store.ts";
-import { delivery } from "../../../support/delivery.ts";
+import { delivery, signed } from "../../../support/delivery.ts";
 import { openMirror, temporaryFile } from "../../../support/mirror.ts";
+import { openFiles } from "../../../support/open-files.ts";
 
 describe("sqlite()", () => {
   it("writes durably: a WAL file, and every commit on the disk before it returns", async () => {
@@ -16,6 +17,30 @@ describe("sqlite()", () => {
     const lent = new Database(":memory:");
     await openMirror({ store: sqlite({ database: lent }) });
     expect(lent.pragma("synchronous", { simple: true })).toBe(2);
+  });
+
+  it("a new file gives pages back to the disk, and what is deleted is overwritten; one with tables stays as it is", async () => {
+    const file = temporaryFile();
+    await openMirror({ store: sqlite(file) });
+    const theirs = temporaryFile();
+    const before = new Database(theirs);
+    before.exec("create table theirs (x)");
+    const mirror = await openMirror({ store: sqlite(theirs) });
+    await mirror.close();
+    before.close();
+    // 2 is incremental, 0 none.
+    expect([vacuumOf(file), vacuumOf(theirs)]).toEqual([2, 0]);
+  });
+
+  it("nothing of a payload that is deleted is left in the file", async () => {
+    const file = temporaryFile();
+    const store = sqlite(file);
+    const mirror = await openMirror({ store });
+    const body = JSON.stringify({ note: "a-telling-word ".repeat(2000) });
+    for (let n = 0; n < 5; n++) await mirror.receive(signed(`${body}${n}`));
+    await store.transaction((tx) => tx.remove("payloads", [{ field: "receivedAt", op: ">=", value: "" }]));
+    await mirror.close();
+    expect(readFileSync(file).includes("a-telling-word")).toBe(false);
   });
 
   it("keeps what it holds over a restart", async () => {
@@ -84,33 +109,6 @@ describe("sqlite()", () => {
     expect(lent.open).toBe(true);
     expect(lent.prepare("select count(*) from escrow_contracts").pluck().get()).toBe(1);
     lent.close();
-  });
-
-  it.each([
-    ["an empty path", ""],
-    ["a blank path", " "],
-    ["an address of the command line", "sqlite:escrow.db"],
-    ["an address of a file", "file:escrow.db"],
-    ["another database's address", "postgres://localhost/app"],
-    ["no path", { path: 7 as unknown as string }],
-    ["a longer wait than the service's", { path: "escrow.db", busyTimeoutMs: 20_001 }],
-    ["a wait without an end", { path: "escrow.db", busyTimeoutMs: Infinity }],
-  ])("refuses %s", (_, target) => {
-    expect(() => sqlite(target)).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
-  });
-
-  it.each(["a-b", "a b", 'x"; drop table y; --', "x".repeat(41)])("refuses the prefix %j", (prefix) => {
-    expect(() => sqlite(":memory:", { prefix })).toThrow(
-      expect.objectContaining({ code: "invalid-configuration" }),
-    );
-  });
-
-  it("says store-unavailable of a folder that does not exist, and of a file that is no database", async () => {
-    const missing = openMirror({ store: sqlite(`${dirname(temporaryFile())}/none/escrow.db`) });
-    await expect(missing).rejects.toMatchObject({ code: "store-unavailable" });
-    const file = temporaryFile();
-    writeFileSync(file, "this is no database, and long enough to be read as a header of one".repeat(100));
-    await expect(openMirror({ store: sqlite(file) })).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
   it("leaves no file open where it is not opened, and none where it is closed", async () => {
@@ -184,93 +182,13 @@ async function asStranger<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+function vacuumOf(path: string): unknown {
+  const beside = new Database(path, { readonly: true });
+  const mode = beside.pragma("auto_vacuum", { simple: true });
+  beside.close();
+  return mode;
+}
+
 function toError(error: unknown): unknown {
   return error;
 }
-
-/** How many of this process's descriptors are of the file, its log and its index of that. */
-function openFiles(file: string): number {
-  const targets = readdirSync("/proc/self/fd").map((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      return "";
-    }
-  });
-  return targets.filter((target) => target.startsWith(file)).length;
-}
-
-describe("mirror.db", () => {
-  it("reads the tables by their names without the prefix", async () => {
-    const mirror = await openMirror({ store: sqlite(temporaryFile(), { prefix: "shop_" }) });
-    await mirror.receive(delivery("contract.created", { seconds: 0, amount: 12.5 }));
-    const rows = await mirror.db
-      .selectFrom("contracts")
-      .leftJoin("transitions", "transitions.contract_id", "contracts.contract_id")
-      .select(["contracts.status", "contracts.amount_minor", "transitions.to_status"])
-      .execute();
-    expect(rows).toEqual([{ status: "pending", amount_minor: 1250, to_status: "pending" }]);
-  });
-
-  it("can't write", async () => {
-    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
-    await expect(mirror.db.deleteFrom("contracts").execute()).rejects.toThrow(/readonly/);
-  });
-
-  it("sees nothing that is not committed, and a transaction of it holds up no delivery", async () => {
-    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
-    await mirror.receive(delivery("contract.created", { contractId: "A" }));
-    const counts = await mirror.db.transaction().execute(async (trx) => {
-      const count = () => trx.selectFrom("contracts").select("contract_id").execute();
-      const before = await count();
-      expect((await mirror.receive(delivery("contract.created", { contractId: "B" }))).status).toBe(200);
-      return [before.length, (await count()).length];
-    });
-    expect(counts).toEqual([1, 1]);
-  });
-
-  it("closes with the mirror while it is streamed, and who reads the stream is told", async () => {
-    const file = temporaryFile();
-    const mirror = await openMirror({ store: sqlite(file) });
-    for (const contractId of ["A", "B"])
-      await mirror.receive(delivery("contract.created", { id: contractId, contractId }));
-    const rows = mirror.db.selectFrom("contracts").select("contract_id").stream();
-    expect(await rows.next()).toMatchObject({ value: { contract_id: "A" } });
-    await mirror.close();
-    expect(openFiles(file)).toBe(0);
-    await expect(rows.next()).rejects.toMatchObject({ code: "closed" });
-  });
-
-  it("streams to the end on a database in memory, which the mirror and deliveries use meanwhile", async () => {
-    const mirror = await openMirror({ store: sqlite(":memory:") });
-    for (const contractId of ["A", "B"])
-      await mirror.receive(delivery("contract.created", { id: contractId, contractId }));
-    const seen: unknown[] = [];
-    for await (const { contract_id } of mirror.db.selectFrom("contracts").select("contract_id").stream()) {
-      seen.push((await mirror.contracts.get(contract_id))?.status);
-      const more = delivery("contract.created", {
-        id: `more-${contract_id}`,
-        contractId: `more-${contract_id}`,
-      });
-      expect((await mirror.receive(more)).status).toBe(200);
-    }
-    expect(seen).toEqual(["pending", "pending"]);
-  });
-
-  it("has no transactions on a database in memory, and holds up no delivery there", async () => {
-    const mirror = await openMirror({ store: sqlite(":memory:") });
-    const within = mirror.db.transaction().execute(async () => mirror.contracts.get("CNT-1"));
-    await expect(within).rejects.toMatchObject({ code: "invalid-configuration" });
-    const connected = mirror.db.connection().execute(async () => mirror.contracts.get("CNT-1"));
-    expect(await connected).toBeUndefined();
-    expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
-    expect(await mirror.db.selectFrom("contracts").select("status").execute()).toEqual([
-      { status: "pending" },
-    ]);
-  });
-
-  it("is not there on a store in memory", async () => {
-    const mirror = await openMirror();
-    expect(() => mirror.db).toThrow(expect.objectContaining({ code: "invalid-configuration" }));
-  });
-});
