@@ -4,6 +4,7 @@
  */
 import type { FoldInput } from "../domain/input.ts";
 import { compareText } from "../domain/order.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import { heavyFields, type DeliveryRow } from "../store/tables.ts";
@@ -77,7 +78,7 @@ async function meetAll(
 async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Promise<Map<string, FoldInput>> {
   const ids = again
     .filter(({ row }) => row.outcome === "applied" && row.occurredAt === null)
-    .filter((each) => firstReceivedAt(each) < each.row.receivedAt)
+    .filter(isSooner)
     .map(({ row }) => row.id);
   const rows = await tx.lookup("deliveries", "id", ids);
   return new Map(
@@ -159,6 +160,16 @@ export async function countAttempts(tx: StoreTransaction, known: readonly Again[
     return { id: row.id, attempts: row.attempts + arrivals.length, receivedAt, lastReceivedAt };
   });
   await tx.updateEach("deliveries", "id", counted);
+  await tx.updateEach("payloads", "contentKey", known.filter(isSooner).map(toPayloadTime));
+}
+
+function isSooner(again: Again): boolean {
+  return firstReceivedAt(again) !== again.row.receivedAt;
+}
+
+/** Its bytes are found by when it arrived. */
+function toPayloadTime(again: Again) {
+  return { contentKey: again.row.contentKey, receivedAt: firstReceivedAt(again) };
 }
 
 /** When its first copy arrived: commits may come in another order. Other content that came with its ids is no copy. */
@@ -178,7 +189,8 @@ async function keepBeside(
   const [kept] = await insertDeliveries(tx, [arrival], () => aside);
   // Never a 2xx for what is not stored.
   if (kept !== true)
-    throw new Error(
+    throw new EscrowMirrorError(
+      "internal-error",
       `delivery ${digestIdOf(arrival.digest)} can't be kept beside another: its row id is taken`,
     );
   const { facts } = arrival.reading;

@@ -1,6 +1,6 @@
 /** The step *notify*: tells of what is committed, and of what was refused. It never changes an answer. */
 import type { AnomalyRecord } from "../domain/records.ts";
-import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
+import { isEscrowMirrorError, nameOfError, originOf } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
@@ -41,8 +41,13 @@ export function createNotify(logger: Logger): Notify {
     },
     fault(step, error) {
       const known = isEscrowMirrorError(error);
-      const fields = { step, code: known ? error.code : "internal-error", error: nameOfError(error) };
-      logger.error(fields, known ? error.message : "a step failed");
+      const code = known ? error.code : "internal-error";
+      // The first cause: where the fault is, and not where it was told of.
+      const cause = known && error.cause !== undefined ? error.cause : error;
+      const at = code === "internal-error" ? originOf(cause) : undefined;
+      const what = known ? error.message : nameOfError(error);
+      const message = code === "internal-error" ? `${doing[step]}: ${what}` : what;
+      logger.error({ step, code, error: nameOfError(cause), at }, message);
     },
     secretsFault(error) {
       // What an integrator's function throws may quote what it read.
@@ -51,6 +56,16 @@ export function createNotify(logger: Logger): Notify {
     },
   };
 }
+
+/** What was being done in each step, for an error that has no words of its own. */
+const doing: Readonly<Record<Step, string>> = {
+  request: "reading a request failed",
+  verify: "checking a signature failed",
+  parse: "reading a body failed",
+  dedupe: "telling a delivery from those stored failed",
+  transition: "folding an event into its contract failed",
+  persist: "storing what changed failed",
+};
 
 function explain(reason: Reason | undefined, hint: string | undefined): string {
   if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;

@@ -24,6 +24,8 @@ export type ErrorCode =
   | "schema-version"
   /** An optional peer dependency is needed and not installed. */
   | "missing-peer"
+  /** A fault of this package, or of what it was given, that nobody foresaw: the message says what was being done. */
+  | "internal-error"
   /** The mirror was closed. */
   | "closed"
   /** Nothing is stored under that id, or nothing that is set aside. */
@@ -65,3 +67,15 @@ export function nameOfError(error: unknown): string {
   const code = (error as { code?: unknown }).code;
   return typeof code === "string" ? `${error.name} ${code}` : error.name;
 }
+
+/** Where in the code an error was made: `fold (index.js:12:3)`. Not the message before it, which may quote what was stored. */
+export function originOf(error: unknown): string | undefined {
+  const { stack, message } = (error ?? {}) as { stack?: unknown; message?: unknown };
+  if (typeof stack !== "string") return undefined;
+  const frames = stack.slice(stack.indexOf(String(message)) + String(message).length);
+  const [, caller = "", file] = frame.exec(frames) ?? [];
+  return file === undefined ? undefined : `${caller}(${file})`;
+}
+
+/** One line of a stack: who, and in which file, line and column. */
+const frame = /^ {4}at (?:async )?((?:new )?[\w.$<>]+ )?\(?(?:[^\n()]*[\\/])?([\w.-]+:\d+:\d+)\)?$/m;

@@ -59,6 +59,15 @@ async function prune(...values: string[]): Promise<{ stdout: string }> {
 }
 
 describe("payloads in partitions", () => {
+  it("follow a delivery whose copy of another period arrived before it", async () => {
+    const { mirror, clock } = await open(freshSchema(), testClock(april), "day");
+    clock.advance(day);
+    await mirror.receive(created);
+    clock.advance(-day);
+    expect((await mirror.receive(created)).outcome).toBe("duplicate");
+    expect(await bodyOf(mirror, "wh-1")).toBe(String(created.body));
+  });
+
   it("are dropped by the partition: replays are known all the same, a rebuild comes out the same", async () => {
     const schema = freshSchema();
     const { mirror, store, clock } = await open(schema, testClock(april), "month");

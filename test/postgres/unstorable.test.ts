@@ -1,13 +1,19 @@
 import { postgres } from "../../src/store/postgres/store.ts";
 import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
-import { describeRefusals, describeUnstorable, poison } from "../support/unstorable.ts";
+import {
+  describeLacks,
+  describeRefusals,
+  describeUnstorable,
+  poison,
+  type Sabotaged,
+} from "../support/unstorable.ts";
 
 describeUnstorable("Postgres", () => {
   const schema = freshSchema();
   return () => postgres({ connectionString: postgresUrl, schema });
 });
 
-describeRefusals("Postgres", () => {
+const sabotaged = (): Sabotaged => {
   const schema = freshSchema();
   const whole = (name: string) => `"${schema}".${name}`;
   return {
@@ -21,4 +27,7 @@ describeRefusals("Postgres", () => {
       `drop trigger poison on ${whole(table)}`,
     ],
   };
-});
+};
+
+describeRefusals("Postgres", sabotaged);
+describeLacks("Postgres", sabotaged);

@@ -21,6 +21,14 @@ it("the reference has every reason for quarantine", () => {
   expect(missing(reasons)).toEqual([]);
 });
 
+it("the reference has every reason for another answer than 200", () => {
+  const [, refused = ""] = /\/\/ rejected([^;]*);/.exec(read("src/receiver/outcome.ts")) ?? [];
+  const reasons = [...refused.matchAll(/"([a-z0-9-]+)"/g)].map(([, name = ""]) => name);
+  expect(reasons).toContain("internal-error");
+  const section = /## Reasons for any other answer[^]*?\n## /.exec(reference)?.[0] ?? "";
+  expect(reasons.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+});
+
 it("the reference has every header that is stored", () => {
   const [, always = "", service = ""] =
     /ofEveryRequest = \[([^\]]*)\][^]*ofTheService = \[([^\]]*)\]/.exec(

@@ -1,3 +1,4 @@
+import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Batches } from "../sql/batches.ts";
 import { columnOf, decodeRows, decodeValue, encodeRow, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { toArray } from "./array.ts";
@@ -137,7 +138,10 @@ function toWentIn<Name extends TableName>(
   });
   // Never "seen before" of what went in only now: a driver that changes values must not pass for a duplicate.
   if ([...counts.values()].some((left) => left > 0))
-    throw new Error(`${table}: the database gave back other values than went in`);
+    throw new EscrowMirrorError(
+      "internal-error",
+      `${table}: the database gave back other values than went in`,
+    );
   return wentIn;
 }
 

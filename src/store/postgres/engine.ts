@@ -2,7 +2,7 @@ import { EscrowMirrorError } from "../../shared/errors.ts";
 import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
 import { timeLeftOf, within, type TimeLeft } from "../../shared/within.ts";
-import { faultOf, lateAnswer, toUnavailable, toStoreFault } from "./faults.ts";
+import { faultOf, lateAnswer, toFaultOf, toUnavailable, toStoreFault } from "./faults.ts";
 import type { Connection, Connections } from "./pool.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 
@@ -204,8 +204,8 @@ interface TransactionSession extends ArraySession {
 function createSession(connection: Connection, timeLeft: TimeLeft, progress: Progress): TransactionSession {
   let last: Promise<unknown> = Promise.resolve();
 
-  const inTurn = <T>(step: () => Promise<T>): Promise<T> => {
-    const guardedStep = (): Promise<T> => guarded(progress, step);
+  const inTurn = <T>(step: () => Promise<T>, toFault?: typeof toStoreFault): Promise<T> => {
+    const guardedStep = (): Promise<T> => guarded(progress, step, toFault);
     const next = connection.pipelined ? guardedStep() : last.then(guardedStep);
     last = next.catch(() => undefined);
     return next;
@@ -222,7 +222,7 @@ function createSession(connection: Connection, timeLeft: TimeLeft, progress: Pro
     const rows = await inTurn(async () => {
       if (progress.failed !== undefined && (progress.lost || !undoes)) throw progress.failed;
       return ask(sql, values);
-    });
+    }, toFaultOf(sql));
     // What failed since the savepoint is undone with it.
     if (undoes) Object.assign(progress, { failed: undefined, again: false });
     return rows;

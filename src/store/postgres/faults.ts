@@ -1,5 +1,6 @@
 /** What a failed statement or connection means: another try, a later delivery, or a mistake in what was written. */
 import { EscrowMirrorError, nameOfError } from "../../shared/errors.ts";
+import { toStatementFault } from "../sql/statement-fault.ts";
 
 export type Fault =
   /** No answer came in time. The connection is of no more use, and what was asked for may yet happen. */
@@ -58,6 +59,16 @@ export function isOutage(error: unknown): boolean {
  */
 export function toStoreFault(store: string, error: unknown): EscrowMirrorError | undefined {
   return ["own", "raced"].includes(faultOf(error)) ? undefined : toUnavailable(store, error);
+}
+
+/** The same of one statement, whose own fault is named by its text. */
+export function toFaultOf(sql: string): typeof toStoreFault {
+  return (store, error) => toStoreFault(store, error) ?? toStatementFault(sql, error, saidOf(error));
+}
+
+/** Of constraints, limits and names the server quotes no value in its message. */
+function saidOf(error: unknown): string | undefined {
+  return error instanceof Error && /^(23|42|54)/.test(codeOf(error)) ? error.message : undefined;
 }
 
 /** The same, whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */

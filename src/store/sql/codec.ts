@@ -1,3 +1,4 @@
+import { EscrowMirrorError } from "../../shared/errors.ts";
 import { decodeText, encodeText } from "./text.ts";
 import { tables, type ColumnType, type TableName, type Tables } from "../tables.ts";
 
@@ -52,7 +53,7 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
     case "text":
       return decodeText(value as string);
     case "json":
-      return JSON.parse(value as string);
+      return parseJson(value);
     case "boolean":
       return Number(value) === 1;
     case "hex":
@@ -65,10 +66,21 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
   }
 }
 
+/** The parser's own message would quote what is stored. */
+function parseJson(value: unknown): unknown {
+  try {
+    return JSON.parse(value as string);
+  } catch (cause) {
+    throw new EscrowMirrorError("internal-error", "a column that holds JSON can't be read as JSON", {
+      cause,
+    });
+  }
+}
+
 /** A host's driver may have been told to read bytes as something else: what is made of that would be wrong without a word. */
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`the database driver gives bytes as ${typeof value}`);
+  throw new EscrowMirrorError("internal-error", `the database driver gives bytes as ${typeof value}`);
 }
 
 /** A row from its values, in column order less those that were not read. */
@@ -82,7 +94,10 @@ function decodeRow<Name extends TableName>(
   for (const { field, type } of columns[table])
     row[field] = without.includes(field) ? null : decodeValue(type, values[index++]);
   if (index !== values.length)
-    throw new TypeError(`${table}: ${values.length} values came for ${index} columns`);
+    throw new EscrowMirrorError(
+      "internal-error",
+      `${table}: the database driver gives ${values.length} values for ${index} columns`,
+    );
   return row as unknown as Tables[Name];
 }
 

@@ -2,6 +2,7 @@ import { EscrowMirrorError } from "../../shared/errors.ts";
 import { monotonicMs, sleep } from "../../shared/timers.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import type { RowSession } from "../sql/session.ts";
+import { toStatementFault } from "../sql/statement-fault.ts";
 
 /** What we use of a better-sqlite3 `Database`, typed by shape so that any copy of it fits. */
 export interface SqliteHandle {
@@ -32,31 +33,39 @@ const statementsMax = 256;
 export function createSqliteSession(handle: SqliteHandle): RowSession {
   const prepare = prepareOnce(handle);
   return {
-    all: async (sql, values) => guarded(() => prepare(sql).all(...values) as unknown[][]),
+    all: async (sql, values) => guarded(() => prepare(sql).all(...values) as unknown[][], sql),
     run: async (sql, values) =>
       guarded(() => {
         prepare(sql).run(...values);
-      }),
-    allEach: async (sql, runs) => guarded(() => allEach(prepare(sql), runs)),
-    runEach: async (sql, runs) => guarded(() => runEach(prepare(sql), runs)),
+      }, sql),
+    allEach: async (sql, runs) => guarded(() => allEach(prepare(sql), runs), sql),
+    runEach: async (sql, runs) => guarded(() => runEach(prepare(sql), runs), sql),
   };
 }
 
 /**
  * Runs a step that touches the database. A fault of the store (locked, full, unreachable, closed) becomes
- * `store-unavailable`: the sender is asked to come again. Any other is the statement's own.
+ * `store-unavailable`: the sender is asked to come again. Any other is the statement's own, and named by its text.
  */
-export function guarded<T>(step: () => T): T {
+export function guarded<T>(step: () => T, sql?: string): T {
   try {
     return step();
   } catch (error) {
-    throw isStoreFault(error) ? unavailable(error) : error;
+    if (isStoreFault(error)) throw unavailable(error);
+    throw sql === undefined ? error : toStatementFault(sql, error, saidOf(error));
   }
 }
 
 /** The store's fault that an error of the driver's is; `undefined` for any other. */
 export function faultOf(error: unknown): Error | undefined {
   return isStoreFault(error) ? unavailable(error) : undefined;
+}
+
+/** SQLite's own words name tables and constraints, and no value. A trigger's are whatever its owner writes. */
+function saidOf(error: unknown): string | undefined {
+  const code = sqliteCode(error);
+  const isOwn = code.startsWith("SQLITE_") && code !== "SQLITE_CONSTRAINT_TRIGGER";
+  return isOwn && error instanceof Error ? error.message : undefined;
 }
 
 export function isBusy(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
-import { delivery, eventBody, sha256, signed, type EventShape } from "../../support/delivery.ts";
-import { openMirror, storeKinds } from "../../support/mirror.ts";
+import { at, delivery, eventBody, sha256, signed, type EventShape } from "../../support/delivery.ts";
+import { openMirror, storeKinds, testClock } from "../../support/mirror.ts";
 
 const send = (mirror: Mirror, type: string, shape: EventShape, webhookId?: string) =>
   mirror.receive(
@@ -191,6 +191,22 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
         reason: "not-json",
       });
     });
+  });
+
+  it("a copy that arrived before the one committed first makes it as old as it is, and leaves its bytes", async () => {
+    const clock = testClock();
+    const mirror = await openMirror({ store: openStore(), clock });
+    for (const body of [eventBody("contract.created", { id: "e-1" }), "not json"]) {
+      const copy = signed(body);
+      const { webhookId = "" } = await mirror.receive(copy);
+      clock.advance(-60_000);
+      await mirror.receive(copy);
+      clock.advance(60_000);
+      const delivery = await mirror.deliveries.get(webhookId);
+      expect(delivery).toMatchObject({ attempts: 2, receivedAt: at(-60), lastReceivedAt: at(0) });
+      expect(Buffer.from((await delivery?.body()) ?? "").toString()).toBe(body);
+    }
+    expect(Object.keys((await mirror.quarantine.list()).items[0]?.headers ?? {})).not.toEqual([]);
   });
 
   it("of 20 concurrent copies one is applied and the rest are duplicates", async () => {
