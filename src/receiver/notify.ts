@@ -65,6 +65,7 @@ const doing: Readonly<Record<Step, string>> = {
   dedupe: "telling a delivery from those stored failed",
   transition: "folding an event into its contract failed",
   persist: "storing what changed failed",
+  notify: "writing jobs and running handlers failed",
 };
 
 function explain(reason: Reason | undefined, hint: string | undefined): string {

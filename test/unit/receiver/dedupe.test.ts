@@ -202,9 +202,9 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       clock.advance(-60_000);
       await mirror.receive(copy);
       clock.advance(60_000);
-      const delivery = await mirror.deliveries.get(webhookId);
-      expect(delivery).toMatchObject({ attempts: 2, receivedAt: at(-60), lastReceivedAt: at(0) });
-      expect(Buffer.from((await delivery?.body()) ?? "").toString()).toBe(body);
+      const stored = await mirror.deliveries.get(webhookId);
+      expect(stored).toMatchObject({ attempts: 2, receivedAt: at(-60), lastReceivedAt: at(0) });
+      expect(Buffer.from((await stored?.body()) ?? "").toString()).toBe(body);
     }
     expect(Object.keys((await mirror.quarantine.list()).items[0]?.headers ?? {})).not.toEqual([]);
   });
