@@ -1,3 +1,4 @@
+import { countQuarantined } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
 import { proveWriting } from "../store/prove-writing.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
@@ -10,7 +11,7 @@ export interface Health {
   readonly consecutiveFailures: number;
   /** When the newest delivery came that was none's copy. ISO 8601. */
   readonly lastDeliveryAt: string | null;
-  /** How many deliveries are set aside: see `mirror.quarantine.list()`. */
+  /** How many deliveries are set aside, 10,000 where they are more: see `mirror.quarantine.list()`. */
   readonly quarantined: number;
 }
 
@@ -38,11 +39,5 @@ async function inspect(tx: StoreTransaction) {
     limit: 1,
     without: heavyFields,
   });
-  const aside = await tx.countBy("deliveries", "outcome", [
-    { field: "outcome", op: "=", value: "quarantined" },
-  ]);
-  return {
-    lastDeliveryAt: newest?.receivedAt ?? null,
-    quarantined: aside.get("quarantined") ?? 0,
-  };
+  return { lastDeliveryAt: newest?.receivedAt ?? null, quarantined: await countQuarantined(tx) };
 }

@@ -1,19 +1,29 @@
-import type { MilestoneRecord, RefundRecord, TransitionRecord } from "../domain/records.ts";
+import type { MilestoneRecord, TransitionRecord } from "../domain/records.ts";
 import { contractMachine } from "../domain/contract.ts";
 import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
 import { groupBy } from "../shared/group-by.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
+import { nextTurn } from "../shared/timers.ts";
+import { compareStored } from "../store/sql/text.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import type { ContractRow } from "../store/tables.ts";
+import type { ContractRow, RefundRow } from "../store/tables.ts";
 import { checkFilter, idOf, textOf, timeOf } from "./arguments.ts";
+import { countByStatus } from "./counts.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
-import type { MirroredContract, MirroredMilestone, Transition } from "./shapes.ts";
+import type { List } from "./paths.ts";
+import { toRefund, type MirroredContract, type MirroredMilestone, type Transition } from "./shapes.ts";
 
 export interface ContractQueries {
   /** `undefined` for a contract that no delivery and no API read has told of. @throws EscrowMirrorError `invalid-argument` */
   get(contractId: string): Promise<MirroredContract | undefined>;
-  /** In the order of their ids. @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * In the order of their ids. With `changedSince` in the order of change: a contract that changes while you turn pages comes
+   * again at the end.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
+  /** How many contracts there are, in all and for each status. It walks over all of them, in steps that let other work run. */
   count(): Promise<{ total: number; byStatus: Record<string, number> }>;
   /**
    * Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known.
@@ -39,34 +49,51 @@ export function createContractQueries(store: Store): ContractQueries {
   return {
     get: (contractId) =>
       store.read(async (reader) => {
-        const where = [{ field: "contractId", op: "=", value: idOf(contractId) }] as const;
-        const rows = await reader.find("contracts", { where, limit: 1 });
-        return (await withChildren(reader, rows))[0];
+        const id = idOf(contractId);
+        return (await contractsOf(reader, [id])).get(id);
       }),
 
     list: async (filter = {}) => {
       checkFilter(filter, { status: true, ...textFilters, changedSince: true });
       const where = toConditions(filter);
       return store.read(async (reader) => {
-        const page = await findPage(reader, "contracts", { where, by: ["contractId"] }, filter);
-        return { ...page, items: await withChildren(reader, page.items) };
+        const { items, nextCursor } = await findPage(reader, contractList, where, filter);
+        const children = await loadChildren(
+          reader,
+          items.map(({ contractId }) => contractId),
+        );
+        return { items: items.map((contract) => toContract(contract, children)), nextCursor };
       });
     },
 
     count: () =>
       store.read(async (reader) => {
-        const counts = await reader.countBy("contracts", "status");
+        const counts = await countByStatus(reader);
         const byStatus = Object.fromEntries([...counts].map(([status, rows]) => [status ?? "unknown", rows]));
         return { total: [...counts.values()].reduce((sum, rows) => sum + rows, 0), byStatus };
       }),
 
     history: (contractId) =>
       store.read(async (reader) => {
-        const where = [{ field: "contractId", op: "=", value: idOf(contractId) }] as const;
-        return (await reader.find("transitions", { where, orderBy: ["position"] })).map(toTransition);
+        const value = idOf(contractId);
+        return (await loadTransitions(reader, value)).map(toTransition);
       }),
   };
 }
+
+const contractList: List<"contracts"> = {
+  table: "contracts",
+  paths: [
+    { by: ["changedAt", "contractId"], bounded: true },
+    { of: "reference", by: ["contractId"], present: ["reference"] },
+    { of: "metadata1", by: ["contractId"], present: ["metadata1"] },
+    { of: "metadata2", by: ["contractId"], present: ["metadata2"] },
+    { of: "metadata3", by: ["contractId"], present: ["metadata3"] },
+    { of: "metadata4", by: ["contractId"], present: ["metadata4"] },
+    { of: "status", by: ["contractId"] },
+    { by: ["contractId"] },
+  ],
+};
 
 const textFilters = {
   reference: true,
@@ -80,7 +107,8 @@ function toConditions(filter: ContractFilter): Condition<ContractRow>[] {
   const where: Condition<ContractRow>[] = [];
   for (const field of Object.keys(textFilters) as (keyof typeof textFilters)[]) {
     const value = filter[field];
-    if (value !== undefined) where.push({ field, op: "=", value: textOf(value, field) });
+    if (value !== undefined)
+      where.push({ field, op: "=", value: textOf(value, field) }, { field, op: "not-null" });
   }
   if (filter.changedSince !== undefined)
     where.push({ field: "changedAt", op: ">=", value: timeOf(filter.changedSince, "changedSince") });
@@ -109,42 +137,57 @@ function toStoredStatus(status: string): string | null {
 /** The contracts of these ids that are known, by id. */
 export async function contractsOf(
   reader: StoreReader,
-  contractIds: readonly string[],
+  contractIds: Iterable<string>,
 ): Promise<Map<string, MirroredContract>> {
-  const where = [{ field: "contractId", op: "in", value: contractIds }] as const;
-  const rows = contractIds.length === 0 ? [] : await reader.find("contracts", { where });
-  const contracts = await withChildren(reader, rows);
-  return new Map(contracts.map((contract) => [contract.contractId, contract]));
+  const ids = [...new Set(contractIds)];
+  // Asked for together: a database at the other end of a line answers them together.
+  const [rows, children] = await Promise.all([
+    reader.lookup("contracts", "contractId", ids),
+    loadChildren(reader, ids),
+  ]);
+  return new Map(rows.map((row) => [row.contractId, toContract(row, children)]));
 }
 
-async function withChildren(
-  reader: StoreReader,
-  contracts: readonly ContractRow[],
-): Promise<MirroredContract[]> {
-  if (contracts.length === 0) return [];
-  const ids = contracts.map(({ contractId }) => contractId);
-  const where = [{ field: "contractId", op: "in", value: ids }] as const;
-  const milestones = await reader.find("milestones", { where, orderBy: ["milestoneId"] });
-  const refunds = await reader.find("refunds", { where, orderBy: ["refundId"] });
-  const [itsMilestones, itsRefunds] = [groupBy(milestones, contractIdOf), groupBy(refunds, contractIdOf)];
-  return contracts.map((contract) =>
-    toContract(
-      contract,
-      itsMilestones.get(contract.contractId) ?? [],
-      itsRefunds.get(contract.contractId) ?? [],
-    ),
-  );
+/** What hangs on contracts, by their ids. */
+interface Children {
+  readonly milestones: ReadonlyMap<string, MilestoneRecord[]>;
+  readonly refunds: ReadonlyMap<string, RefundRow[]>;
+}
+
+async function loadChildren(reader: StoreReader, contractIds: readonly string[]): Promise<Children> {
+  const [milestones, refunds] = await Promise.all([
+    reader.lookup("milestones", "contractId", contractIds),
+    reader.lookup("refunds", "contractId", contractIds),
+  ]);
+  return { milestones: groupBy(milestones, contractIdOf), refunds: groupBy(refunds, contractIdOf) };
 }
 
 function contractIdOf({ contractId }: { readonly contractId: string }): string {
   return contractId;
 }
 
-function toContract(
-  row: ContractRow,
-  milestones: MilestoneRecord[],
-  refunds: RefundRecord[],
-): MirroredContract {
+/** In slices, for a life may be long. */
+async function loadTransitions(reader: StoreReader, contractId: string): Promise<TransitionRecord[]> {
+  const transitions: TransitionRecord[] = [];
+  for (;;) {
+    const last = transitions.at(-1);
+    const slice = await reader.walk("transitions", {
+      of: { field: "contractId", value: contractId },
+      by: ["position"],
+      after: last && [last.position],
+      rowsMax: sliceRows,
+    });
+    transitions.push(...slice);
+    if (slice.length < sliceRows) return transitions;
+    await nextTurn();
+  }
+}
+
+const sliceRows = 1000;
+
+function toContract(row: ContractRow, children: Children): MirroredContract {
+  const milestones = children.milestones.get(row.contractId) ?? [];
+  const refunds = children.refunds.get(row.contractId) ?? [];
   const { metadata1, metadata2, metadata3, metadata4 } = row;
   return {
     contractId: row.contractId,
@@ -162,8 +205,8 @@ function toContract(
     metadata: withoutNulls({ metadata1, metadata2, metadata3, metadata4 }),
     buyer: row.buyer,
     seller: row.seller,
-    milestones: milestones.sort(byId).map(toMilestone),
-    refunds: refunds.map((refund) => ({ ...refund })),
+    milestones: milestones.sort(byMilestoneId).map(toMilestone),
+    refunds: refunds.sort(byRefundId).map(toRefund),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     changedAt: row.changedAt,
@@ -180,8 +223,14 @@ export function toTransition({ position: _, ...transition }: TransitionRecord): 
 }
 
 /** 2 before 10. */
-function byId(a: MilestoneRecord, b: MilestoneRecord): number {
-  return a.milestoneId.localeCompare(b.milestoneId, "en", { numeric: true });
+function byMilestoneId(a: MilestoneRecord, b: MilestoneRecord): number {
+  return numbersInOrder.compare(a.milestoneId, b.milestoneId);
+}
+
+const numbersInOrder = new Intl.Collator("en", { numeric: true });
+
+function byRefundId(a: RefundRow, b: RefundRow): number {
+  return compareStored(a.refundId, b.refundId);
 }
 
 function withoutNulls(fields: Record<string, string | null>): Record<string, string> {

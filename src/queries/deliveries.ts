@@ -4,12 +4,13 @@ import type { Condition, Store, StoreReader } from "../store/store.ts";
 import { heavyFields, storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
 import { checkFilter, checkText, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
+import type { List } from "./paths.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
 export interface DeliveryQueries {
   /** By webhook id, or by the row id of one that is set aside. @throws EscrowMirrorError `invalid-argument` */
   get(webhookId: string): Promise<MirroredDelivery | undefined>;
-  /** Newest first. @throws EscrowMirrorError `invalid-argument` */
+  /** Newest first, by `receivedAt`. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
 }
 
@@ -31,17 +32,24 @@ export function createDeliveryQueries(store: Store): DeliveryQueries {
 
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true, event: true, outcome: true, since: true });
-      const query = {
-        where: toConditions(filter),
-        by: ["seq"],
-        descending: true,
-        without: heavyFields,
-      } as const;
-      const page = await store.read((reader) => findPage(reader, "deliveries", query, filter));
+      const where = toConditions(filter);
+      const page = await store.read((reader) => findPage(reader, deliveryList, where, filter));
       return { ...page, items: page.items.map((row) => toDelivery(store, row)) };
     },
   };
 }
+
+const deliveryList: List<"deliveries"> = {
+  table: "deliveries",
+  paths: [
+    { of: "contractId", by: ["receivedAt", "seq"] },
+    { of: "event", by: ["receivedAt", "seq"] },
+    { of: "outcome", by: ["receivedAt", "seq"], present: ["reason"] },
+    { by: ["receivedAt", "seq"] },
+  ],
+  descending: true,
+  without: heavyFields,
+};
 
 export interface QuarantineQueries {
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
@@ -52,17 +60,15 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
   return {
     list: async (request = {}) => {
       checkFilter(request, {});
-      const where = [{ field: "outcome", op: "=", value: "quarantined" }] as const;
-      const query = { where, by: ["seq"], descending: true, without: heavyFields } as const;
+      const where = ofOutcome("quarantined");
       return store.read(async (reader) => {
-        const page = await findPage(reader, "deliveries", query, request);
+        const page = await findPage(reader, deliveryList, where, request);
         const keys = page.items.map(({ contentKey }) => contentKey);
         const payloads = await reader.lookup("payloads", "contentKey", keys, ["body"]);
-        const headersOf = ({ contentKey, receivedAt }: DeliveryRow) =>
-          payloads.find((each) => each.contentKey === contentKey && each.receivedAt === receivedAt)?.headers;
+        const headers = new Map(payloads.map((each) => [payloadKeyOf(each), each.headers]));
         const items = page.items.map((row) => ({
           ...toDelivery(store, row),
-          headers: headersOf(row) ?? null,
+          headers: headers.get(payloadKeyOf(row)) ?? null,
         }));
         return { ...page, items };
       });
@@ -71,7 +77,7 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
 }
 
 export interface AnomalyQueries {
-  /** Newest first, by when we noticed. @throws EscrowMirrorError `invalid-argument` */
+  /** Newest first, by `at`. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
 }
 
@@ -89,27 +95,35 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
         where.push({ field: "contractId", op: "=", value: idOf(filter.contractId) });
       if (filter.kind !== undefined)
         where.push({ field: "kind", op: "=", value: choiceOf(filter.kind, anomalyKinds, "kind") });
-      const query = { where, by: ["seq"], descending: true } as const;
-      const page = await store.read((reader) => findPage(reader, "anomalies", query, filter));
+      const page = await store.read((reader) => findPage(reader, anomalyList, where, filter));
       return { ...page, items: page.items.map(toAnomaly) };
     },
   };
 }
 
-/**
- * A webhook id that an applied delivery bears is some row's id. One that only deliveries bear which were set aside stands for
- * the first of them; the index on outcomes finds these.
- */
-async function findOne(reader: StoreReader, webhookId: string): Promise<DeliveryRow | undefined> {
-  const byId = [{ field: "id", op: "=", value: webhookId }] as const;
-  const [row] = await reader.find("deliveries", { where: byId, without: heavyFields });
-  if (row !== undefined) return row;
-  const where = [...isSetAside, { field: "webhookId", op: "=", value: webhookId }] as const;
-  const rows = await reader.find("deliveries", { where, without: heavyFields });
-  return rows.toSorted((a, b) => a.seq - b.seq)[0];
+/** What a delivery and its payload have in common. */
+function payloadKeyOf({ contentKey, receivedAt }: Pick<DeliveryRow, "contentKey" | "receivedAt">): string {
+  return contentKey + receivedAt;
 }
 
-const isSetAside = [{ field: "outcome", op: "in", value: ["duplicate", "quarantined"] }] as const;
+const anomalyList: List<"anomalies"> = {
+  table: "anomalies",
+  paths: [{ of: "contractId", by: ["at", "seq"] }, { of: "kind", by: ["at", "seq"] }, { by: ["at", "seq"] }],
+  descending: true,
+};
+
+/**
+ * A webhook id that an applied delivery bears is some row's id. One that only deliveries bear which were set aside stands for
+ * the first of them.
+ */
+async function findOne(reader: StoreReader, webhookId: string): Promise<DeliveryRow | undefined> {
+  const [claimed] = await reader.lookup("deliveries", "id", [webhookId], heavyFields);
+  if (claimed !== undefined) return claimed;
+  const of = { field: "webhookId", value: webhookId } as const;
+  const asideBy = { of, by: ["seq"], present: ["reason"], rowsMax: 1 } as const;
+  const [aside] = await reader.walk("deliveries", asideBy, { without: heavyFields });
+  return aside;
+}
 
 function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   const where: Condition<DeliveryRow>[] = [];
@@ -118,10 +132,16 @@ function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   if (filter.event !== undefined)
     where.push({ field: "event", op: "=", value: textOf(filter.event, "event") });
   if (filter.outcome !== undefined)
-    where.push({ field: "outcome", op: "=", value: choiceOf(filter.outcome, storedOutcomes, "outcome") });
+    where.push(...ofOutcome(choiceOf(filter.outcome, storedOutcomes, "outcome")));
   if (filter.since !== undefined)
     where.push({ field: "receivedAt", op: ">=", value: timeOf(filter.since, "since") });
   return where;
+}
+
+/** What is set aside has a reason, and by that an index, which most deliveries are not in. */
+function ofOutcome(value: DeliveryRow["outcome"]): Condition<DeliveryRow>[] {
+  const isOne = { field: "outcome", op: "=", value } as const;
+  return value === "applied" ? [isOne] : [isOne, { field: "reason", op: "not-null" }];
 }
 
 function toDelivery(store: Store, row: DeliveryRow): MirroredDelivery {

@@ -2,6 +2,7 @@ import type { Condition, Store } from "../store/store.ts";
 import { jobStates, type JobRow } from "../store/tables.ts";
 import { checkFilter, choiceOf, textOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
+import type { List } from "./paths.ts";
 
 /** One run that a handler owes to one event, transition, anomaly or dead job. */
 export interface Job {
@@ -35,16 +36,28 @@ export function createJobQueries(store: Store): JobQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { state: true, handler: true });
-      const where: Condition<JobRow>[] = [];
-      if (filter.state !== undefined)
-        where.push({ field: "state", op: "=", value: choiceOf(filter.state, jobStates, "state") });
-      if (filter.handler !== undefined)
-        where.push({ field: "handler", op: "=", value: textOf(filter.handler, "handler") });
-      const query = { where, by: ["seq"], descending: true } as const;
-      const page = await store.read((reader) => findPage(reader, "jobs", query, filter));
+      const where = toConditions(filter);
+      const page = await store.read((reader) => findPage(reader, jobList, where, filter));
       return { ...page, items: page.items.map(toJob) };
     },
   };
+}
+
+const jobList: List<"jobs"> = {
+  table: "jobs",
+  paths: [
+    { of: "state", by: ["createdAt", "seq"] },
+    { of: "handler", by: ["createdAt", "seq"] },
+  ],
+  descending: true,
+};
+
+function toConditions({ state, handler }: JobFilter): Condition<JobRow>[] {
+  const where: Condition<JobRow>[] = [];
+  if (state !== undefined)
+    where.push({ field: "state", op: "=", value: choiceOf(state, jobStates, "state") });
+  if (handler !== undefined) where.push({ field: "handler", op: "=", value: textOf(handler, "handler") });
+  return where.length === 0 ? [{ field: "state", op: "in", value: jobStates }] : where;
 }
 
 export function toJob(row: JobRow): Job {

@@ -1,24 +1,57 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Condition, FieldOf, Query, StoreReader } from "../store/store.ts";
+import { nextTurn } from "../shared/timers.ts";
+import { compareStored } from "../store/sql/text.ts";
+import type { Condition, FieldOf, StoreReader, Stretch } from "../store/store.ts";
 import { tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
 import { shown, textOf } from "./arguments.ts";
+import { wayThrough, type List, type Path } from "./paths.ts";
 
-/** One page of a list. Pages follow a key that never changes, so that no row is skipped or seen twice. */
+/**
+ * One page of a list. A page costs the same however many rows there are: it goes by an index of the first filter, and looks for
+ * the others among at most 5,000 rows. So where several filters are given, a page can have few items, or none, and still have
+ * a `nextCursor`.
+ */
 export interface Page<Item> {
   readonly items: Item[];
-  /** Give it as `cursor` for the next page; `null` on the last. */
+  /** Pass it as `cursor`, with the same filter, to get the next page. `null` on the last page. */
   readonly nextCursor: string | null;
 }
 
 export interface PageRequest {
   /** How many items at most: 1 to 500, default 50. */
   readonly limit?: number | undefined;
-  /** Where the page before ended. */
+  /** The `nextCursor` of the page before. */
   readonly cursor?: string | null | undefined;
 }
 
 const pageLimitDefault = 50;
 const pageLimitMax = 500;
+
+/** How many rows a page looks at where no index answers the whole filter. It then ends, however few it found. */
+const rowsLookedAtMax = 5000;
+
+/**
+ * Goes along one index, in its order.
+ *
+ * @throws EscrowMirrorError `invalid-argument` for a limit or a cursor that is none
+ */
+export async function findPage<Name extends TableName>(
+  reader: StoreReader,
+  list: List<Name>,
+  where: readonly Condition<Tables[Name]>[],
+  request: PageRequest,
+): Promise<Page<Tables[Name]>> {
+  const limit = checkLimit(request.limit);
+  const { path, stretches, rest } = wayThrough(list, where);
+  const after = request.cursor == null ? undefined : parseCursor(list, path, request.cursor);
+  const looking = { list, limit, where: rest };
+  const looked: Looked<Tables[Name]>[] = [];
+  for (const stretch of stretches) {
+    if (looked.length > 0) await nextTurn();
+    looked.push(await look(reader, looking, { ...stretch, after }));
+  }
+  return join(looked, limit, { list, path });
+}
 
 /** @throws EscrowMirrorError `invalid-argument` */
 function checkLimit(limit: number = pageLimitDefault): number {
@@ -29,78 +62,111 @@ function checkLimit(limit: number = pageLimitDefault): number {
   );
 }
 
-export interface PageQuery<Name extends TableName> {
+/** What was found along one stretch. */
+interface Looked<Row> {
+  readonly rows: readonly Row[];
+  /** The place that it looked up to; `undefined` where that is the end. */
+  readonly end: Place | undefined;
+}
+
+/** Where a row stands: its values of the path's `by`. */
+type Place = readonly (string | number)[];
+
+interface Looking<Name extends TableName> {
+  readonly list: List<Name>;
+  readonly limit: number;
   readonly where: readonly Condition<Tables[Name]>[];
-  /** The key that the pages follow: one or two fields that are never null. */
-  readonly by: readonly [FieldOf<Name>] | readonly [FieldOf<Name>, FieldOf<Name>];
-  readonly descending?: boolean;
-  readonly without?: readonly FieldOf<Name>[];
 }
 
-/** @throws EscrowMirrorError `invalid-argument` for a limit or a cursor that is none */
-export async function findPage<Name extends TableName>(
+/** One more row than the page holds tells whether there is another page. */
+async function look<Name extends TableName>(
   reader: StoreReader,
-  table: Name,
-  query: PageQuery<Name>,
-  request: PageRequest,
-): Promise<Page<Tables[Name]>> {
-  const limit = checkLimit(request.limit);
-  const after = request.cursor == null ? undefined : parseCursor(table, request.cursor, query.by);
-  const rows: Tables[Name][] = [];
-  // What is behind (a, b): the rest of a, then all behind a.
-  for (const bounds of boundsBehind(query, after)) {
-    const missing = limit + 1 - rows.length;
-    if (missing > 0) rows.push(...(await reader.find(table, toQuery(query, bounds, missing))));
-  }
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const isLast = rows.length <= limit || last === undefined;
-  return { items, nextCursor: isLast ? null : toCursor(query.by.map((field) => last[field])) };
+  { list, limit, where }: Looking<Name>,
+  stretch: Omit<Stretch<Tables[Name]>, "rowsMax">,
+): Promise<Looked<Tables[Name]>> {
+  const { table, without = [] } = list;
+  const rowsMax = where.length === 0 ? limit + 1 : rowsLookedAtMax;
+  const rows = await reader.walk(table, { ...stretch, rowsMax }, { where, limit: limit + 1, without });
+  const [beyond] = rows.slice(limit);
+  if (beyond !== undefined) return { rows, end: placeOf(beyond, stretch.by) };
+  if (where.length === 0) return { rows, end: undefined };
+  const [last] = await reader.walk(
+    table,
+    { ...stretch, rowsMax: 1, skip: rowsMax - 1 },
+    { without: allBut(table, stretch.by) },
+  );
+  return { rows, end: last && placeOf(last, stretch.by) };
 }
 
-function boundsBehind<Name extends TableName>(
-  { by, descending }: PageQuery<Name>,
-  after: readonly (string | number)[] | undefined,
-): Condition<Tables[Name]>[][] {
-  if (after === undefined) return [[]];
-  const op = descending === true ? "<" : ">";
-  const behind = (index: number) => ({ field: by[index], op, value: after[index] });
-  const rest = by.length === 1 ? [] : [[{ field: by[0], op: "=", value: after[0] }, behind(1)]];
-  return [...rest, [behind(0)]] as unknown as Condition<Tables[Name]>[][];
-}
-
-function toQuery<Name extends TableName>(
-  query: PageQuery<Name>,
-  bounds: readonly Condition<Tables[Name]>[],
+/** What several stretches give, in one order; up to where each of them was looked through. */
+function join<Name extends TableName>(
+  looked: readonly Looked<Tables[Name]>[],
   limit: number,
-): Query<Tables[Name]> {
-  const { where, by, descending = false, without = [] } = query;
-  return { where: [...where, ...bounds], orderBy: by, descending, without, limit };
+  { list, path }: { readonly list: List<Name>; readonly path: Path<Name> },
+): Page<Tables[Name]> {
+  const sign = list.descending === true ? -1 : 1;
+  const compare = (a: Place, b: Place): number => sign * comparePlaces(a, b);
+  const [end] = looked.flatMap((each) => (each.end === undefined ? [] : [each.end])).sort(compare);
+  const all = looked
+    .flatMap(({ rows }) => rows)
+    .map((row) => ({ row, place: placeOf(row, path.by) }))
+    .filter(({ place }) => end === undefined || compare(place, end) <= 0);
+  if (looked.length > 1) all.sort((a, b) => compare(a.place, b.place));
+  const items = all.slice(0, limit);
+  const next = all.length > limit ? items.at(-1)?.place : end;
+  return {
+    items: items.map(({ row }) => row),
+    nextCursor: next === undefined ? null : toCursor(list, path, next),
+  };
 }
 
-function toCursor(key: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(key)).toString("base64url");
+function comparePlaces(a: Place, b: Place): number {
+  for (const [index, part] of a.entries()) {
+    const order = compareStored(part, b[index] as string | number);
+    if (order !== 0) return order;
+  }
+  return 0;
 }
 
-function parseCursor<Name extends TableName>(
+function placeOf<Row>(row: Row, by: readonly (keyof Row & string)[]): Place {
+  return by.map((field) => row[field] as string | number);
+}
+
+/** What a reading of these fields alone goes without. */
+export function allBut<Name extends TableName>(
   table: Name,
-  cursor: string,
-  by: readonly FieldOf<Name>[],
-): (string | number)[] {
+  fields: readonly FieldOf<Name>[],
+): FieldOf<Name>[] {
+  return (Object.keys(tables[table].columns) as FieldOf<Name>[]).filter((field) => !fields.includes(field));
+}
+
+/** Names the list and its path, so that no other takes it for a place of its own. */
+function toCursor<Name extends TableName>(
+  { table, paths }: List<Name>,
+  path: Path<Name>,
+  place: Place,
+): string {
+  return Buffer.from(JSON.stringify([table, paths.indexOf(path), ...place])).toString("base64url");
+}
+
+function parseCursor<Name extends TableName>(list: List<Name>, path: Path<Name>, cursor: string): Place {
   try {
-    const key: unknown = JSON.parse(Buffer.from(textOf(cursor, "cursor"), "base64url").toString());
-    const fits = (part: unknown, index: number) => isKeyOf(table, by[index], part);
-    if (Array.isArray(key) && key.length === by.length && key.every(fits)) return key as (string | number)[];
+    const parts: unknown = JSON.parse(Buffer.from(textOf(cursor, "cursor"), "base64url").toString());
+    const [table, index, ...place] = parts as unknown[];
+    const isOurs = table === list.table && list.paths[Number(index)] === path;
+    const fits = place.length === path.by.length;
+    if (isOurs && fits && place.every((part, at) => isKeyOf(list.table, path.by[at], part)))
+      return place as Place;
   } catch {
     // Text that no list of ours gave.
   }
   throw new EscrowMirrorError(
     "invalid-argument",
-    "cursor is not one that this list gave: pass nextCursor as it came",
+    "cursor is not one that this list gave: pass nextCursor as it came, with the same filter",
   );
 }
 
-/** Another list's cursor would start anywhere: keys are compared only with their own kind, numbers with whole ones. */
+/** Keys are compared only with their own kind, numbers with whole ones. */
 function isKeyOf<Name extends TableName>(
   table: Name,
   field: FieldOf<Name> | undefined,

@@ -1,11 +1,13 @@
 import { refundStates, type DisputeRecord, type PaymentRecord } from "../domain/records.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Condition, Store } from "../store/store.ts";
-import type { Tables } from "../store/tables.ts";
-import { ageOf, checkFilter, checkOptions, choiceOf, idOf } from "./arguments.ts";
+import { orderKeyOf } from "../shared/wire-time.ts";
+import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { RefundRow } from "../store/tables.ts";
+import { ageOf, checkFilter, checkOptions, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
-import type { MirroredDispute, MirroredPayment, MirroredRefund } from "./shapes.ts";
+import type { List } from "./paths.ts";
+import { toRefund, type MirroredDispute, type MirroredPayment, type MirroredRefund } from "./shapes.ts";
 
 export interface RefundQueries {
   /**
@@ -13,7 +15,12 @@ export interface RefundQueries {
    * @throws EscrowMirrorError `invalid-argument` when they do and it is not given
    */
   get(refundId: string, options?: { contractId?: string | undefined }): Promise<MirroredRefund | undefined>;
-  /** @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * In the order of contract and refund id. With `state` or `olderThan` the one that was initiated first comes first; with
+   * `changedSince` they are in the order of change.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   list(filter?: RefundFilter): Promise<Page<MirroredRefund>>;
 }
 
@@ -21,6 +28,8 @@ export interface RefundFilter extends OfContract {
   readonly state?: MirroredRefund["state"] | undefined;
   /** Initiated longer ago than this, in ms: with `state: "initiated"` the refunds that are silent. */
   readonly olderThan?: number | undefined;
+  /** Changed by a commit at or after this time: ISO 8601, or a `Date`. */
+  readonly changedSince?: string | Date | undefined;
 }
 
 export interface OfContract extends PageRequest {
@@ -31,35 +40,65 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
   return {
     get: async (refundId, options = {}) => {
       checkOptions(options, ["contractId"], "refunds.get");
-      return store.read(async (reader) => {
-        const where = [
-          ...ofContract(options.contractId),
-          { field: "refundId", op: "=", value: idOf(refundId) } as const,
-        ];
-        const [refund, other] = await reader.find("refunds", { where, orderBy: ["contractId"], limit: 2 });
-        if (other !== undefined)
-          throw new EscrowMirrorError(
-            "invalid-argument",
-            `refund ${refundId} is on two contracts: pass contractId`,
-          );
-        return refund;
-      });
+      const [refund, other] = await store.read((reader) =>
+        options.contractId === undefined
+          ? loadSharing(reader, idOf(refundId))
+          : loadOfContract(reader, idOf(refundId), idOf(options.contractId)),
+      );
+      if (other !== undefined)
+        throw new EscrowMirrorError(
+          "invalid-argument",
+          `refund ${refundId} is on two contracts: pass contractId`,
+        );
+      return refund && toRefund(refund);
     },
 
     list: async (filter = {}) => {
-      checkFilter(filter, { contractId: true, state: true, olderThan: true });
-      const where: Condition<Tables["refunds"]>[] = [...ofContract(filter.contractId)];
-      if (filter.state !== undefined)
-        where.push({ field: "state", op: "=", value: choiceOf(filter.state, refundStates, "state") });
-      // Whole seconds: of two times written with other fractions, text tells only the seconds apart.
-      if (filter.olderThan !== undefined) {
-        const before = toSecond(clock.now() - ageOf(filter.olderThan, "olderThan"));
-        where.push({ field: "initiatedAt", op: "<", value: before });
-      }
-      const query = { where, by: ["contractId", "refundId"] } as const;
-      return store.read((reader) => findPage(reader, "refunds", query, filter));
+      checkFilter(filter, { contractId: true, state: true, olderThan: true, changedSince: true });
+      const where = toConditions(filter, clock);
+      const page = await store.read((reader) => findPage(reader, refundList, where, filter));
+      return { ...page, items: page.items.map(toRefund) };
     },
   };
+}
+
+const refundList: List<"refunds"> = {
+  table: "refunds",
+  paths: [
+    { of: "contractId", by: ["refundId"] },
+    { by: ["changedAt", "contractId", "refundId"], bounded: true },
+    { of: "state", by: ["initiatedKey", "contractId", "refundId"] },
+    { by: ["contractId", "refundId"] },
+  ],
+};
+
+/** Of those that share the id two tell that there are several. */
+function loadSharing(reader: StoreReader, refundId: string): Promise<RefundRow[]> {
+  const of = { field: "refundId", value: refundId } as const;
+  return reader.walk("refunds", { of, by: ["contractId"], rowsMax: 2 });
+}
+
+function loadOfContract(reader: StoreReader, refundId: string, contractId: string): Promise<RefundRow[]> {
+  const of = { field: "contractId", value: contractId } as const;
+  const where = [{ field: "refundId", op: "=", value: refundId }] as const;
+  return reader.walk("refunds", { of, by: ["refundId"], from: refundId, rowsMax: 1 }, { where });
+}
+
+function toConditions(filter: RefundFilter, clock: Clock): Condition<RefundRow>[] {
+  const { contractId, state, olderThan, changedSince } = filter;
+  const where: Condition<RefundRow>[] = [...ofContract(contractId)];
+  if (state !== undefined)
+    where.push({ field: "state", op: "=", value: choiceOf(state, refundStates, "state") });
+  if (changedSince !== undefined)
+    where.push({ field: "changedAt", op: ">=", value: timeOf(changedSince, "changedSince") });
+  if (olderThan === undefined) return where;
+  const before = orderKeyOf(toIsoTime(clock.now() - ageOf(olderThan, "olderThan")));
+  // Every time begins with a digit.
+  where.push(
+    { field: "initiatedKey", op: ">=", value: "0" },
+    { field: "initiatedKey", op: "<", value: before },
+  );
+  return state === undefined ? [...where, { field: "state", op: "in", value: refundStates }] : where;
 }
 
 export interface PaymentQueries {
@@ -71,12 +110,17 @@ export function createPaymentQueries(store: Store): PaymentQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true });
-      const query = { where: ofContract(filter.contractId), by: ["contractId", "paymentKey"] } as const;
-      const page = await store.read((reader) => findPage(reader, "payments", query, filter));
+      const where = ofContract(filter.contractId);
+      const page = await store.read((reader) => findPage(reader, paymentList, where, filter));
       return { ...page, items: page.items.map(toPayment) };
     },
   };
 }
+
+const paymentList: List<"payments"> = {
+  table: "payments",
+  paths: [{ of: "contractId", by: ["paymentKey"] }, { by: ["contractId", "paymentKey"] }],
+};
 
 export interface DisputeQueries {
   /** @throws EscrowMirrorError `invalid-argument` */
@@ -87,12 +131,17 @@ export function createDisputeQueries(store: Store): DisputeQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true });
-      const query = { where: ofContract(filter.contractId), by: ["contractId", "disputeKey"] } as const;
-      const page = await store.read((reader) => findPage(reader, "disputes", query, filter));
+      const where = ofContract(filter.contractId);
+      const page = await store.read((reader) => findPage(reader, disputeList, where, filter));
       return { ...page, items: page.items.map(toDispute) };
     },
   };
 }
+
+const disputeList: List<"disputes"> = {
+  table: "disputes",
+  paths: [{ of: "contractId", by: ["disputeKey"] }, { by: ["contractId", "disputeKey"] }],
+};
 
 function ofContract(contractId: string | undefined): { field: "contractId"; op: "="; value: string }[] {
   return contractId === undefined ? [] : [{ field: "contractId", op: "=", value: idOf(contractId) }];
@@ -104,8 +153,4 @@ function toPayment({ paymentKey: _, ...payment }: PaymentRecord): MirroredPaymen
 
 function toDispute({ disputeKey: _, ...dispute }: DisputeRecord): MirroredDispute {
   return dispute;
-}
-
-function toSecond(ms: number): string {
-  return toIsoTime(ms).slice(0, 19);
 }

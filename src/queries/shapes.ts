@@ -3,7 +3,7 @@ import type { RefundRecord, TransitionRecord } from "../domain/records.ts";
 import type { ContractStatus, MilestoneStatus } from "../domain/status.ts";
 import type { EventMetadata } from "../events/event.ts";
 import type { Party } from "../events/snapshot.ts";
-import type { DeliveryRow } from "../store/tables.ts";
+import type { DeliveryRow, RefundRow } from "../store/tables.ts";
 
 /** A contract as the mirror knows it. Amounts are halalas; times ISO 8601 with Z, their fraction as the service gave it. */
 export interface MirroredContract {
@@ -53,6 +53,10 @@ export interface MirroredMilestone {
 
 /** Both webhooks of one refund, paired by its id (§6.4). */
 export type MirroredRefund = RefundRecord;
+
+export function toRefund({ initiatedKey: _, changedAt: __, ...refund }: RefundRow): MirroredRefund {
+  return refund;
+}
 
 /**
  * One payment of a contract or of a milestone. A contract paid in milestones has a row of its own and one for each of them:

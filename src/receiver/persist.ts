@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { attachments, type Attachment } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
+import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
+import { orderKeyOf } from "../shared/wire-time.ts";
 import type { FieldOf, NewRow, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
@@ -26,7 +28,10 @@ export async function persist(
   );
   await tx.upsert(
     "refunds",
-    rows.flatMap(({ refunds }) => refunds),
+    rows
+      .flatMap(({ refunds }) => refunds)
+      .map(withInitiatedKey)
+      .map(stamp),
   );
   await tx.upsert(
     "payments",
@@ -93,6 +98,11 @@ function changedRows({ before, after }: ContractChange) {
   return { contracts: isUntouched ? [] : [after.contract], milestones, refunds, payments, disputes };
 }
 
+function withInitiatedKey(refund: RefundRecord) {
+  const { initiatedAt } = refund;
+  return { ...refund, initiatedKey: initiatedAt === null ? "" : orderKeyOf(initiatedAt) };
+}
+
 function changed<Row extends object>(
   before: ReadonlyMap<string, Row>,
   after: ReadonlyMap<string, Row>,
@@ -105,10 +115,12 @@ function changed<Row extends object>(
   return rows;
 }
 
-/** Rows that were read say when they changed, what is folded anew does not. */
+/** Rows that were read have what is added here, what is folded anew has not. */
 function isSame(known: object, row: object): boolean {
-  return known === row || isDeepStrictEqual({ ...known, changedAt: null }, { ...row, changedAt: null });
+  return known === row || isDeepStrictEqual({ ...known, ...nothingAdded }, { ...row, ...nothingAdded });
 }
+
+const nothingAdded = { changedAt: null, initiatedKey: null };
 
 /** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */
 async function removeGone(tx: StoreTransaction, change: ContractChange): Promise<void> {

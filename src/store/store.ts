@@ -45,6 +45,21 @@ export interface OpenOptions {
 /** Reads; inside a transaction, of its own writes too. */
 export interface StoreReader {
   find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
+  /** The rows whose `field` is one of `values`, in no order. */
+  lookup<Name extends TableName>(
+    table: Name,
+    field: FieldOf<Name>,
+    values: readonly string[],
+    without?: readonly FieldOf<Name>[],
+  ): Promise<Tables[Name][]>;
+  /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts what was picked. */
+  walk<Name extends TableName>(
+    table: Name,
+    stretch: Stretch<Tables[Name]>,
+    picking?: Picking<Tables[Name]>,
+  ): Promise<Tables[Name][]>;
+  /** How many rows the stretch has. */
+  count<Name extends TableName>(table: Name, stretch: Stretch<Tables[Name]>): Promise<number>;
   /** How many rows there are for each value of `field`. */
   countBy<Name extends TableName>(
     table: Name,
@@ -118,6 +133,33 @@ export interface Query<Row> {
   readonly limit?: number;
   /** Fields that are not read and come as `null`: large ones that the caller does not need. */
   readonly without?: readonly (keyof Row & string)[];
+}
+
+/** What of a query goes with a stretch, which has an order of its own. */
+export type Picking<Row> = Pick<Query<Row>, "where" | "limit" | "without">;
+
+/**
+ * Rows that lie side by side in an index. The stores ask for them so that a database can go by that index alone, and never
+ * sorts, whatever its statistics say: what a page costs does not hang on how many rows there are.
+ */
+export interface Stretch<Row> {
+  /** The first field of the index, where the stretch has the rows of one value of it. */
+  readonly of?: { readonly field: keyof Row & string; readonly value: string | number | null } | undefined;
+  /** The other fields of the index, which order the rows. None is `null` in any row of the stretch. */
+  readonly by: readonly (keyof Row & string)[];
+  readonly descending?: boolean | undefined;
+  /** Values of `by`, or of its first fields: the stretch begins behind all rows that have them. */
+  readonly after?: readonly (string | number)[] | undefined;
+  /** The least value of the first field of `by`. */
+  readonly from?: string | number | undefined;
+  /** Above each value of the first field of `by`. */
+  readonly until?: string | number | undefined;
+  /** Fields that are `null` in no row of the stretch, where the index holds only rows of which that is so. */
+  readonly present?: readonly (keyof Row & string)[] | undefined;
+  /** How many rows are left out at the beginning. */
+  readonly skip?: number | undefined;
+  /** How many rows are looked at. */
+  readonly rowsMax: number;
 }
 
 export type Condition<Row> = {

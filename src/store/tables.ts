@@ -18,7 +18,7 @@ export interface Tables {
   snapshots: SnapshotRow;
   contracts: ContractRow;
   milestones: MilestoneRecord;
-  refunds: RefundRecord;
+  refunds: RefundRow;
   payments: PaymentRecord;
   disputes: DisputeRecord;
   transitions: TransitionRecord;
@@ -81,6 +81,12 @@ export interface SnapshotRow {
 
 export interface ContractRow extends ContractRecord {
   /** When we last committed a change of it. */
+  readonly changedAt: string;
+}
+
+export interface RefundRow extends RefundRecord {
+  /** Order key of `initiatedAt`, `""` where that is not known: times in the service's own form are in no order. */
+  readonly initiatedKey: string;
   readonly changedAt: string;
 }
 
@@ -168,6 +174,8 @@ export interface TableShape<Row> {
   readonly unique: readonly (keyof Row & string)[];
   /** A field of the key whose value rows of several contracts may share: who writes one sees the others. */
   readonly shared?: keyof Row & string;
+  /** Text of any length that is looked for. */
+  readonly long?: readonly (keyof Row & string)[];
 }
 
 /** The tables as data: the stores read, write and convert by this alone, so that they can't differ in behaviour. */
@@ -237,6 +245,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     },
     key: ["contractId"],
     unique: [],
+    long: ["reference", "metadata1", "metadata2", "metadata3", "metadata4"],
   },
   milestones: {
     columns: {
@@ -268,6 +277,8 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       requestedAt: "text",
       initiatedAt: "text",
       succeededAt: "text",
+      initiatedKey: "text",
+      changedAt: "text",
     },
     key: ["contractId", "refundId"],
     unique: [],

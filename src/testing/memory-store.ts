@@ -1,8 +1,17 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
-import type { Condition, FieldOf, Query, Store, StoreReader, StoreTransaction } from "../store/store.ts";
+import type {
+  Condition,
+  FieldOf,
+  Picking,
+  Query,
+  Store,
+  StoreReader,
+  StoreTransaction,
+  Stretch,
+} from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
-import { encodeText } from "../store/sql/text.ts";
+import { compareStored } from "../store/sql/text.ts";
 import { systemClock } from "../shared/clock.ts";
 import { createPlainQueue } from "./plain-queue.ts";
 
@@ -108,6 +117,20 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return rows.slice(0, query.limit ?? rows.length).map(blank(query.without)) as unknown as Tables[Name][];
     },
 
+    async walk<Name extends TableName>(
+      table: Name,
+      stretch: Stretch<Tables[Name]>,
+      { where = [], limit, without }: Picking<Tables[Name]> = {},
+    ) {
+      const rows = stretchOf(rowsOf(table), stretch);
+      const picked = rows.filter((row) => where.every((condition) => holds(row, condition)));
+      return picked.slice(0, limit).map(blank(without)) as unknown as Tables[Name][];
+    },
+
+    async count(table, stretch) {
+      return stretchOf(rowsOf(table), stretch).length;
+    },
+
     async countBy<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
@@ -190,6 +213,27 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
   } satisfies Draft & StoreReader;
 }
 
+function stretchOf<R>(rows: readonly Row[], stretch: Stretch<R>): Row[] {
+  const { of, by, descending = false, present = [], skip = 0, rowsMax } = stretch;
+  const inside = rows.filter(
+    (row) =>
+      (of === undefined || row[of.field] === of.value) &&
+      present.every((field) => row[field] !== null) &&
+      isWithin(row, stretch),
+  );
+  return inside.sort(byFields(by, descending)).slice(skip, skip + rowsMax);
+}
+
+function isWithin<R>(row: Row, { by, descending = false, after = [], from, until }: Stretch<R>): boolean {
+  const [first = ""] = by;
+  const value = row[first] as string | number | null;
+  if (value === null) return false;
+  if (from !== undefined && compareStored(value, from) < 0) return false;
+  if (until !== undefined && compareStored(value, until) >= 0) return false;
+  const place = Object.fromEntries(by.map((field, index) => [field, after[index]]));
+  return after.length === 0 || byFields(by.slice(0, after.length), descending)(row, place) > 0;
+}
+
 function blank(without: readonly string[] = []): (row: Row) => Row {
   const blanks = Object.fromEntries(without.map((field) => [field, null]));
   return (row) => (without.length === 0 ? row : { ...row, ...blanks });
@@ -222,28 +266,22 @@ function holds<R>(row: Row, condition: Condition<R>): boolean {
     case "=":
       return value === condition.value;
     case "<":
-      return compare(value, condition.value) < 0;
+      return compareStored(value, condition.value) < 0;
     case "<=":
-      return compare(value, condition.value) <= 0;
+      return compareStored(value, condition.value) <= 0;
     case ">":
-      return compare(value, condition.value) > 0;
+      return compareStored(value, condition.value) > 0;
     case ">=":
-      return compare(value, condition.value) >= 0;
+      return compareStored(value, condition.value) >= 0;
   }
 }
 
 function byFields(fields: readonly string[], descending: boolean): (a: Row, b: Row) => number {
   return (a, b) => {
     for (const field of fields) {
-      const order = compare(a[field] as string | number, b[field] as string | number);
+      const order = compareStored(a[field] as string | number, b[field] as string | number);
       if (order !== 0) return descending ? -order : order;
     }
     return 0;
   };
-}
-
-/** Text as SQL's binary collations compare it: by the UTF-8 bytes that are written of it. */
-function compare(a: string | number, b: string | number): number {
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  return Buffer.compare(Buffer.from(encodeText(String(a))), Buffer.from(encodeText(String(b))));
 }

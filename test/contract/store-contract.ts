@@ -3,10 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EventFacts } from "../../src/events/event.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { Condition, NewRow, Query, Store } from "../../src/store/store.ts";
-import type { ContractRow, DeliveryRow, PayloadRow, TableName, Tables } from "../../src/store/tables.ts";
+import type { ContractRow, TableName, Tables } from "../../src/store/tables.ts";
 import { tables } from "../../src/store/tables.ts";
 import { factsOf, sha256 } from "../support/delivery.ts";
 import { settle, testClock } from "../support/mirror.ts";
+import { contractRow, deliveryRow, jobRow, payloadRow } from "./rows.ts";
+import { describeWalk } from "./walk-contract.ts";
 
 const amount = (op: "=" | "<" | "<=" | ">" | ">=", value: number) =>
   ({ field: "amountMinor", op, value }) as const;
@@ -20,90 +22,6 @@ export interface StoreContract {
 }
 
 const opening = { migrate: "auto", logger: silentLogger, clock: testClock() } as const;
-
-function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deliveries"> {
-  return {
-    id,
-    webhookId: id,
-    payloadId: null,
-    contentKey: sha256(id),
-    event: "contract.created",
-    contractId: "CNT-1",
-    milestoneId: null,
-    occurredAt: null,
-    outcome: "applied",
-    reason: null,
-    attempts: 1,
-    receivedAt: "2026-04-14T14:30:00.000Z",
-    lastReceivedAt: "2026-04-14T14:30:00.000Z",
-    secretId: "default",
-    contradicts: null,
-    facts: null,
-    ...shape,
-  };
-}
-
-function payloadRow(shape: Partial<PayloadRow> = {}): PayloadRow {
-  return {
-    contentKey: sha256("payload"),
-    receivedAt: "2026-04-14T14:30:00.000Z",
-    headers: {},
-    body: Buffer.from("x"),
-    ...shape,
-  };
-}
-
-function jobRow(): NewRow<"jobs"> {
-  return {
-    handler: "h",
-    contractId: "C",
-    jobKey: "k",
-    contentKey: null,
-    webhookId: null,
-    payload: {},
-    state: "due",
-    attempts: 0,
-    nextAttemptAt: "",
-    workerId: null,
-    lost: false,
-    lastError: null,
-    createdAt: "",
-    finishedAt: null,
-  };
-}
-
-function contractRow(contractId: string, shape: Partial<ContractRow> = {}): ContractRow {
-  return {
-    contractId,
-    status: "Escrow",
-    statusSince: "",
-    statusKey: "",
-    statusDerived: false,
-    previousStatus: null,
-    reference: null,
-    title: null,
-    description: null,
-    notes: null,
-    businessName: null,
-    serviceType: null,
-    amountMinor: null,
-    currency: "SAR",
-    metadata1: null,
-    metadata2: null,
-    metadata3: null,
-    metadata4: null,
-    buyer: null,
-    seller: null,
-    createdAt: null,
-    updatedAt: "",
-    syncedAt: null,
-    lastKey: "",
-    transitionCount: 0,
-    anomalyCount: 0,
-    changedAt: "2026-04-14T14:30:00.000Z",
-    ...shape,
-  };
-}
 
 const isEscaped = (text: string): boolean => text.includes("\u0000") || text.includes("\u0001");
 
@@ -228,6 +146,8 @@ export function describeStore(contract: StoreContract): void {
         expect(above.map(({ fingerprint }) => fingerprint)).toEqual(["🎉"]);
       });
     });
+
+    describeWalk(contract);
 
     it("countBy counts the rows of each value, null among them, that meet the conditions", async () => {
       await insert("contracts", [

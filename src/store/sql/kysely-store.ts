@@ -4,11 +4,22 @@ import type { JobQueue } from "../queue.ts";
 import type { Batches } from "./batches.ts";
 import { columnOf, decodeRows, decodeValue } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
-import type { Dialect, TablePlace } from "./dialect.ts";
+import { sqlNamesIn, type Dialect, type TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import type { Engine, Session } from "./session.ts";
 import type { Statements } from "./statements.ts";
-import type { Condition, FieldOf, Lent, OpenOptions, Query, Store, StoreTransaction } from "../store.ts";
+import { createWalks, type Walks } from "./walks.ts";
+import type {
+  Condition,
+  FieldOf,
+  Lent,
+  OpenOptions,
+  Picking,
+  Query,
+  Store,
+  StoreTransaction,
+  Stretch,
+} from "../store.ts";
 import type { TableName, Tables } from "../tables.ts";
 
 export interface KyselyStoreParts<Connected extends Session> {
@@ -27,7 +38,8 @@ export interface KyselyStoreParts<Connected extends Session> {
 
 /** The one SQL implementation of the store. */
 export function createKyselyStore<Connected extends Session>(parts: KyselyStoreParts<Connected>): Store {
-  const { engine, dialect, place, statements, db, batches, queue } = parts;
+  const { engine, dialect, place, db, batches, queue } = parts;
+  const statements = { ...parts.statements, ...createWalks(dialect, sqlNamesIn(place)) };
   let clock = systemClock;
   const transactionOf = (session: Connected, inBatches: Batches): StoreTransaction => ({
     ...createTransaction(session, statements, inBatches),
@@ -57,7 +69,7 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
 
 function createTransaction(
   session: Session,
-  statements: Statements,
+  statements: Statements & Walks,
   batches: Batches,
 ): Omit<StoreTransaction, "jobs" | "lend"> {
   const { lookup, lock, lockContracts, insert, upsert, updateEach } = batches;
@@ -72,6 +84,21 @@ function createTransaction(
     async find<Name extends TableName>(table: Name, query: Query<Tables[Name]> = {}) {
       const { sql, values } = statements.find(table, query);
       return decodeRows(table, await session.all(sql, values), query.without);
+    },
+
+    async walk<Name extends TableName>(
+      table: Name,
+      stretch: Stretch<Tables[Name]>,
+      picking: Picking<Tables[Name]> = {},
+    ) {
+      const { sql, values } = statements.walk(table, stretch, picking);
+      return decodeRows(table, await session.all(sql, values), picking.without);
+    },
+
+    async count(table, stretch) {
+      const { sql, values } = statements.count(table, stretch);
+      const [row] = await session.all(sql, values);
+      return Number(row?.[0]);
     },
 
     async countBy<Name extends TableName>(

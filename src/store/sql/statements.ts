@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
+import { sql as sqlText, type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from "kysely";
 import { columnOf, columnsOf, encodeValue, type Column, type SqlValue } from "./codec.ts";
 import type { Condition, Query } from "../store.ts";
 import { namesIn, type TablePlace } from "./dialect.ts";
@@ -91,7 +91,8 @@ export function createStatements(
         builder = builder.where(toWhere(table, condition, selective));
       for (const field of query.orderBy ?? [])
         builder = builder.orderBy(columnOf(table, field).name, query.descending === true ? "desc" : "asc");
-      return bound(query.limit === undefined ? builder : builder.limit(query.limit));
+      // Not bound: SQLite plans a statement anew whenever a limit is bound to it.
+      return bound(query.limit === undefined ? builder : builder.limit(sqlText.lit(query.limit)));
     },
 
     countBy: <Name extends TableName>(

@@ -11,6 +11,12 @@ export function decodeText(text: string): string {
   return text.includes(escapeCharacter) ? text.replaceAll(escapedEach, unescapeUnit) : text;
 }
 
+/** The order of two values in the stores: of text that of the UTF-8 bytes that are written of it. */
+export function compareStored(a: string | number, b: string | number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return Buffer.compare(Buffer.from(encodeText(String(a))), Buffer.from(encodeText(String(b))));
+}
+
 const nul = String.fromCharCode(0);
 const escapeCharacter = String.fromCharCode(0x10);
 const lone = "[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]";

@@ -10,7 +10,7 @@ export const initial = {
   name: "0001-initial-beta-1",
   /** `schema` is `""`, or a schema's name and a dot: an index has none of its own and goes with its table. */
   statements: (types: Types, schema: string, prefix: string): string[] => {
-    const { serial, text, integer, boolean, json, bytes, clustered, longTextIndex } = types;
+    const { serial, text, integer, boolean, json, bytes, clustered, longKey } = types;
     const table = (name: string, lines: string[]): string =>
       `create table ${schema}${prefix}${name} (\n  ${lines.join(",\n  ")}\n)`;
     /** Of small rows, which are always asked for by their key. */
@@ -37,8 +37,12 @@ export const initial = {
         `contradicts ${text}`,
         `facts ${json}`,
       ]),
-      index("deliveries_by_contract", "deliveries (contract_id)"),
-      index("deliveries_by_outcome", "deliveries (outcome)"),
+      index("deliveries_by_arrival", "deliveries (received_at, seq)"),
+      index("deliveries_by_contract", "deliveries (contract_id, received_at, seq)"),
+      index("deliveries_by_event", "deliveries (event, received_at, seq)"),
+      // A reason is what those have that are set aside: of most deliveries these two hold nothing.
+      index("deliveries_by_outcome", "deliveries (outcome, received_at, seq)", " where reason is not null"),
+      index("deliveries_by_webhook_id", "deliveries (webhook_id, seq)", " where reason is not null"),
 
       // Its key has what Postgres may partition it by.
       table("payloads", [
@@ -88,13 +92,15 @@ export const initial = {
         `anomaly_count ${integer} not null`,
         `changed_at ${text} not null`,
       ]),
-      index("contracts_by_status", "contracts (status)"),
-      index(
-        "contracts_by_reference",
-        `contracts ${longTextIndex}(reference)`,
-        " where reference is not null",
+      index("contracts_by_status", "contracts (status, contract_id)"),
+      ...["reference", "metadata1", "metadata2", "metadata3", "metadata4"].map((name) =>
+        index(
+          `contracts_by_${name}`,
+          `contracts (${longKey === null ? name : longKey(name)}, contract_id)`,
+          ` where ${name} is not null`,
+        ),
       ),
-      index("contracts_by_change", "contracts (changed_at)"),
+      index("contracts_by_change", "contracts (changed_at, contract_id)"),
 
       keyed("milestones", [
         `contract_id ${text} not null`,
@@ -123,10 +129,13 @@ export const initial = {
         `requested_at ${text}`,
         `initiated_at ${text}`,
         `succeeded_at ${text}`,
+        `initiated_key ${text} not null`,
+        `changed_at ${text} not null`,
         `primary key (contract_id, refund_id)`,
       ]),
-      index("refunds_by_id", "refunds (refund_id)"),
-      index("refunds_by_state", "refunds (state)"),
+      index("refunds_by_id", "refunds (refund_id, contract_id)"),
+      index("refunds_by_state", "refunds (state, initiated_key, contract_id, refund_id)"),
+      index("refunds_by_change", "refunds (changed_at, contract_id, refund_id)"),
 
       keyed("payments", [
         `contract_id ${text} not null`,
@@ -178,7 +187,9 @@ export const initial = {
         `at ${text} not null`,
         `unique (contract_id, position)`,
       ]),
-      index("anomalies_by_kind", "anomalies (kind)"),
+      index("anomalies_by_time", "anomalies (at, seq)"),
+      index("anomalies_by_contract", "anomalies (contract_id, at, seq)"),
+      index("anomalies_by_kind", "anomalies (kind, at, seq)"),
 
       keyed("secrets", [
         `fingerprint ${text} not null primary key`,
@@ -217,7 +228,8 @@ export const initial = {
       index("jobs_open", "jobs (handler, contract_id, seq)", " where state in ('waiting', 'due', 'running')"),
       index("jobs_running", "jobs (worker_id)", " where state = 'running'"),
       index("jobs_of_content", "jobs (content_key)", " where state in ('waiting', 'due', 'running')"),
-      index("jobs_by_state", "jobs (state, seq)", " where state <> 'done'"),
+      index("jobs_by_state", "jobs (state, created_at, seq)"),
+      index("jobs_by_handler", "jobs (handler, created_at, seq)"),
 
       table("workers", [
         `worker_id ${text} not null primary key`,
@@ -245,5 +257,5 @@ interface Types {
   readonly json: string;
   readonly bytes: string;
   readonly clustered: "" | " without rowid";
-  readonly longTextIndex: "" | "using hash ";
+  readonly longKey: ((sql: string) => string) | null;
 }

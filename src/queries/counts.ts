@@ -1,0 +1,61 @@
+import { nextTurn } from "../shared/timers.ts";
+import type { StoreReader } from "../store/store.ts";
+import { allBut } from "./page.ts";
+
+/**
+ * How many contracts there are for each status, `null` where none is known. They are counted in slices, and the event loop
+ * turns between them: on SQLite a million in one statement would hold up every delivery.
+ */
+export async function countByStatus(reader: StoreReader): Promise<Map<string | null, number>> {
+  const counts = new Map<string | null, number>();
+  const unknown = await countOf(reader, null);
+  if (unknown > 0) counts.set(null, unknown);
+  for (let status = await statusBehind(reader); status != null; status = await statusBehind(reader, status)) {
+    counts.set(status, await countOf(reader, status));
+    await nextTurn();
+  }
+  return counts;
+}
+
+/** The next status that any contract has. */
+async function statusBehind(reader: StoreReader, status?: string): Promise<string | null | undefined> {
+  const after = status === undefined ? undefined : [status];
+  const [first] = await reader.walk(
+    "contracts",
+    { by: ["status", "contractId"], from: "", after, rowsMax: 1 },
+    { without: allBut("contracts", ["status"]) },
+  );
+  return first?.status;
+}
+
+const sliceRows = 20_000;
+
+async function countOf(reader: StoreReader, status: string | null): Promise<number> {
+  const of = { field: "status", value: status } as const;
+  let after: string[] | undefined;
+  for (let counted = 0; ; counted += sliceRows) {
+    const slice = { of, by: ["contractId"], after } as const;
+    const [last] = await reader.walk(
+      "contracts",
+      { ...slice, skip: sliceRows - 1, rowsMax: 1 },
+      { without: allBut("contracts", ["contractId"]) },
+    );
+    if (last === undefined)
+      return counted + (await reader.count("contracts", { ...slice, rowsMax: sliceRows }));
+    after = [last.contractId];
+    await nextTurn();
+  }
+}
+
+/** A count that is looked at often goes no further than this. */
+export const countMax = 10_000;
+
+/** How many deliveries are set aside: `countMax` where that many are, or more. */
+export function countQuarantined(reader: StoreReader): Promise<number> {
+  return reader.count("deliveries", {
+    of: { field: "outcome", value: "quarantined" },
+    by: ["receivedAt", "seq"],
+    present: ["reason"],
+    rowsMax: countMax,
+  });
+}
