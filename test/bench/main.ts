@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { benchHttp } from "./http-bench.ts";
 import { benchPostgres } from "./postgres-bench.ts";
+import { benchReads } from "./reads-bench.ts";
 import { benchReceive } from "./receive-bench.ts";
 import { benchSize } from "./size-bench.ts";
 import type { Figure } from "./stopwatch.ts";
@@ -11,12 +12,13 @@ const stored = Number(process.env["BENCH_STORED"] ?? 1_000_000);
 
 /**
  * Prints one table of this run and writes it to bench.json. `BENCH_ONLY=verify,http` runs some sections and writes no file;
- * `BENCH_STORED` is how many deliveries the large store holds.
+ * `BENCH_STORED` is how many deliveries, or contracts, the large store holds.
  */
 const sections: Record<string, () => Promise<Figure[]>> = {
   verify: benchVerify,
   receive: benchReceive,
   http: benchHttp,
+  reads: () => benchReads({ stored }),
   size: () => benchSize(stored, progress),
   postgres: () => benchPostgres({ stored, onStored: progress }),
 };
