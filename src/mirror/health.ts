@@ -1,6 +1,6 @@
 import { countQuarantined } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
-import { proveWriting } from "../store/prove-writing.ts";
+import { proveInserting } from "../store/prove-writing.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
 
@@ -32,7 +32,7 @@ export function createHealth(store: Store, receiver: Receiver): () => Promise<He
 
 /** In a transaction, not a read: what can't be written is not healthy. */
 async function inspect(tx: StoreTransaction) {
-  await proveWriting(tx);
+  await proveInserting(tx);
   const [newest] = await tx.find("deliveries", {
     orderBy: ["seq"],
     descending: true,

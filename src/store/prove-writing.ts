@@ -1,13 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import type { StoreTransaction } from "./store.ts";
+import { tables, type ColumnType, type TableName } from "./tables.ts";
 
 /**
- * Fails where this transaction can't write, and writes nothing: it sets a field of a delivery that there is not. SQLite
- * begins a transaction on a file too that it may only read, and says so to the first statement that would write, whether or
- * not there is a row for it; Postgres looks at the rights in the table then.
+ * Fails where a table can't be written or does not give back what was written: a file that may only be read, a missing right,
+ * somebody's row-level policy, trigger or view. Every delivery would find out, and nothing else would. In each table a
+ * row is inserted, changed, read and removed, and all of it is rolled back.
+ *
+ * @throws EscrowMirrorError `store-unavailable` that names the table
  */
-export async function proveWriting(tx: StoreTransaction): Promise<void> {
-  await tx.updateEach("deliveries", "id", [{ id: idOfNone, attempts: 0 }]);
+export function proveWriting(tx: StoreTransaction): Promise<void> {
+  return proveEach(tx, Object.keys(tables) as TableName[], async (table, row) => {
+    const [key, field] = [keyOf(table), lastFieldOf(table)];
+    const changed = { ...row, [field]: sampleValue(typeOf(table, field)) };
+    const isInserted = await isWritten(tx, table, row);
+    await rowsOf(tx).updateEach(table, key, [{ [key]: row[key], [field]: changed[field] }]);
+    const isChanged = isSame(table, await find(tx, table, row), changed);
+    await rowsOf(tx).remove(table, [{ field: key, op: "=", value: row[key] }]);
+    return isInserted && isChanged && (await find(tx, table, row)).length === 0;
+  });
 }
 
-/** Blank text is no id (`shared/ids.ts`). */
-const idOfNone = "";
+/** Less of the same, for a check that is made every few seconds: a row is inserted and read where every event has one. */
+export function proveInserting(tx: StoreTransaction): Promise<void> {
+  return proveEach(tx, ofEveryEvent, (table, row) => isWritten(tx, table, row));
+}
+
+const ofEveryEvent: readonly TableName[] = ["deliveries", "payloads", "contracts"];
+
+async function proveEach(
+  tx: StoreTransaction,
+  names: readonly TableName[],
+  prove: (table: TableName, row: Row) => Promise<boolean>,
+): Promise<void> {
+  const proven = new Error("a proof is rolled back");
+  try {
+    await tx.savepoint(async () => {
+      for (const table of names)
+        if (!(await prove(table, sampleOf(table)).catch(refuse(table)))) throw unwritable(table);
+      throw proven;
+    });
+  } catch (error) {
+    if (error !== proven) throw error;
+  }
+}
+
+/** Of every table alike: the fields are data here. */
+type Row = Readonly<Record<string, unknown>>;
+
+interface Rows {
+  insert(table: TableName, rows: readonly Row[]): Promise<boolean[]>;
+  updateEach(table: TableName, field: string, rows: readonly Row[]): Promise<void>;
+  lock(table: TableName, field: string, values: readonly unknown[]): Promise<Row[]>;
+  remove(table: TableName, where: readonly { field: string; op: "="; value: unknown }[]): Promise<void>;
+}
+
+function rowsOf(tx: StoreTransaction): Rows {
+  return tx as unknown as Rows;
+}
+
+async function isWritten(tx: StoreTransaction, table: TableName, row: Row): Promise<boolean> {
+  const [wentIn] = await rowsOf(tx).insert(table, [row]);
+  return wentIn === true && isSame(table, await find(tx, table, row), row);
+}
+
+/** As deliveries read what they change: locked, which policies may forbid where they allow a look. */
+function find(tx: StoreTransaction, table: TableName, row: Row): Promise<Row[]> {
+  return rowsOf(tx).lock(table, keyOf(table), [row[keyOf(table)]]);
+}
+
+function isSame(table: TableName, [found, another]: readonly Row[], row: Row): boolean {
+  if (found === undefined || another !== undefined) return false;
+  return Object.keys(row).every((field) =>
+    typeOf(table, field) === "bytes"
+      ? Buffer.from(row[field] as Uint8Array).equals(found[field] as Uint8Array)
+      : JSON.stringify(row[field]) === JSON.stringify(found[field]),
+  );
+}
+
+/** A row that is nobody's: each value is a new one. */
+function sampleOf(table: TableName): Row {
+  const fields = Object.entries(tables[table].columns).filter(([, type]) => type !== "serial");
+  return Object.fromEntries(fields.map(([field, type]) => [field, sampleValue(type)]));
+}
+
+function sampleValue(type: ColumnType): unknown {
+  const random = randomBytes(32);
+  switch (type) {
+    case "text":
+      return `escrow-mirror proof ${random.toString("hex")}`;
+    case "serial":
+    case "integer":
+      return random.readUInt32BE();
+    case "boolean":
+      return true;
+    case "json":
+      return { proof: random.toString("hex") };
+    case "bytes":
+      return random;
+    case "hex":
+      return random.toString("hex");
+  }
+}
+
+function typeOf(table: TableName, field: string): ColumnType {
+  const columns: Readonly<Record<string, ColumnType>> = tables[table].columns;
+  return columns[field] as ColumnType;
+}
+
+function keyOf(table: TableName): string {
+  return tables[table].key[0] as string;
+}
+
+/** One that is part of no key. */
+function lastFieldOf(table: TableName): string {
+  const { columns, key, unique } = tables[table];
+  const taken = new Set<string>([...key, ...unique]);
+  return Object.keys(columns).findLast((field) => !taken.has(field)) as string;
+}
+
+function refuse(table: TableName): (error: unknown) => never {
+  return (error) => {
+    throw isEscrowMirrorError(error) ? error : unwritable(table, error);
+  };
+}
+
+function unwritable(table: TableName, cause?: unknown): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "store-unavailable",
+    `the table ${table} does not take and give back what is written to it: look for a row-level policy, a trigger, a rule or a view of somebody else's, and for a column that was added`,
+    { cause },
+  );
+}

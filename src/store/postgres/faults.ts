@@ -1,4 +1,5 @@
 /** What a failed statement or connection means: another try, a later delivery, or a mistake in what was written. */
+import { constants } from "node:os";
 import { EscrowMirrorError, nameOfError } from "../../shared/errors.ts";
 import { toStatementFault } from "../sql/statement-fault.ts";
 
@@ -88,9 +89,16 @@ function isLate(error: unknown): error is Error {
 
 const lateCode = "LATE_ANSWER";
 
-/** Node's and the driver's own words, while SQLSTATE is not what they speak. */
+/** In Node's and the driver's own words. */
 function isBroken(error: unknown, code: string): boolean {
-  return brokenCodes.test(code) || (error instanceof Error && brokenMessages.test(error.message));
+  return isOfNetwork(code) || (error instanceof Error && brokenMessages.test(error.message));
+}
+
+/** Other drivers have codes that look like Node's. */
+function isOfNetwork(code: string): boolean {
+  return (
+    Object.hasOwn(constants.errno, code) || /^(ENOTFOUND|EAI_\w+|ERR_(SOCKET|STREAM|SSL|TLS)\w*)$/.test(code)
+  );
 }
 
 /** The server ended a statement that took too long: where it is the integrator's, it would take as long again. */
@@ -98,7 +106,6 @@ export function isTooSlow(error: unknown): boolean {
   return codeOf(error) === "57014";
 }
 
-const brokenCodes = /^(E(?!RR_)[A-Z]\w+|ERR_(SOCKET|STREAM|SSL|TLS)\w*)$/;
 // What pg and Kysely say without a code.
 const brokenMessages =
   /^Connection terminated|not queryable|after calling end on the pool|timeout exceeded when trying to connect|Query read timeout|driver has already been destroyed|already been discarded/;
@@ -109,10 +116,9 @@ function explain(error: unknown, store: string): string {
   const said = error instanceof Error ? error.message : "";
   if (code === "")
     return quotable.test(said) || brokenMessages.test(said) ? `: ${said}` : ` (${nameOfError(error)})`;
-  const advice = advices.find(([codes]) => codes.test(code))?.[1] ?? (sqlState.test(code) ? said : "");
   const place = placeOf(error);
-  const where = store.includes(place) ? code : `${code} at ${place}`;
-  return advice === "" ? ` (${where})` : ` (${where}): ${advice}`;
+  const where = store.includes(place) ? "" : ` at ${place}`;
+  return ` (${code}${where})${adviceFor(code, said)}`;
 }
 
 /** Where Node could not connect to. Of a name with several addresses it tells each fault, and of all together no place. */
@@ -124,10 +130,15 @@ function placeOf(error: unknown): string {
   return typeof port === "number" ? `${host}:${port}` : host;
 }
 
-const advices: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [/^(ENOTFOUND|EAI_\w+)$/, "no such host is known here; check the host in its address"],
-  [/^(E(?!RR_)[A-Z]{3,}|ERR_SOCKET\w+)$/, "is it running and reachable from here?"],
-];
+/** What a code stands for where it does not say so itself, or else what the server says. */
+function adviceFor(code: string, said: string): string {
+  if (/^(ENOTFOUND|EAI_\w+)$/.test(code))
+    return ": no such host is known here; check the host in its address";
+  if (Object.hasOwn(constants.errno, code) || code.startsWith("ERR_SOCKET"))
+    return ": is it running and reachable from here?";
+  return sqlState.test(code) ? `: ${said}` : "";
+}
+
 const sqlState = /^(?=.*\d)[0-9A-Z]{5}$/;
 /** Without a code: what pg says of a password or of TLS. Another's message may hold a secret. */
 const quotable = /^SASL: |^The server does not support SSL|^There was an error establishing an SSL/;

@@ -24,6 +24,7 @@ import {
   type PostgresSettings,
   type PostgresTarget,
 } from "./options.ts";
+import { proveWriting } from "../prove-writing.ts";
 import { probe } from "./probe.ts";
 import { prunePayloads, type PrunedPayloads } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
@@ -117,9 +118,10 @@ function buildStore(parts: StoreParts): PostgresStore {
     ...store,
     open: async (options) => {
       clock = options.clock;
-      await engine.read((session) => probe(session, description));
+      await probe(engine, description);
       await store.open(options);
       await layOut(options.migrate === "auto", new Date(options.clock.now()));
+      await store.transaction(proveWriting);
     },
     prunePayloads: (before) =>
       prunePayloads({ engine, place, before: before.toISOString(), now: new Date(clock.now()) }),
