@@ -4,9 +4,26 @@ import { clearTimeout, monotonicMs, setTimeout } from "./timers.ts";
 /** Milliseconds that are left until a deadline; 0 from then on. */
 export type TimeLeft = () => number;
 
-export function timeLeftOf(ms: number): TimeLeft {
-  const end = monotonicMs() + ms;
-  return () => Math.max(0, Math.ceil(end - monotonicMs()));
+export interface Countdown {
+  readonly timeLeft: TimeLeft;
+  /** What passes from now on does not count, until the function is called that this gives. */
+  readonly pause: () => () => void;
+}
+
+export function countdownFrom(ms: number): Countdown {
+  let end = monotonicMs() + ms;
+  let pausedAt: number | undefined;
+  return {
+    timeLeft: () => Math.max(0, Math.ceil(end - (pausedAt ?? monotonicMs()))),
+    pause: () => {
+      const began = (pausedAt = monotonicMs());
+      return () => {
+        if (pausedAt !== began) return;
+        end += monotonicMs() - began;
+        pausedAt = undefined;
+      };
+    },
+  };
 }
 
 /** Waits for `work` no longer than `ms`, then rejects with `tooLate()`. What still comes goes to `late`. */

@@ -122,7 +122,7 @@ function lastFieldOf(table: TableName): string {
 
 function refuse(table: TableName): (error: unknown) => never {
   return (error) => {
-    throw isEscrowMirrorError(error) ? error : unwritable(table, error);
+    throw isEscrowMirrorError(error, "store-unavailable", "closed") ? error : unwritable(table, error);
   };
 }
 

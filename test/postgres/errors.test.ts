@@ -33,7 +33,7 @@ const decided: Readonly<Record<string, Fault>> = {
   "23505": "raced",
   "24": "store",
   "25": "lost",
-  "25P02": "store",
+  "25P02": "own",
   "26": "store",
   "27": "own",
   "28": "store",
@@ -121,7 +121,7 @@ const created = (id: number) =>
   delivery("contract.created", { id: `e-${id}`, seconds: id, contractId: `CNT-${id}` });
 
 const ofTheStore = [
-  ["08000", "08006", "08007", "0A000", "2200H", "25000", "25001", "25006", "25P02", "25P03", "25P04"],
+  ["08000", "08006", "08007", "0A000", "2200H", "25000", "25001", "25006", "25P03", "25P04"],
   [
     "28000",
     "3D000",

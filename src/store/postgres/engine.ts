@@ -1,8 +1,8 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
-import { timeLeftOf, within, type TimeLeft } from "../../shared/within.ts";
-import { faultOf, lateAnswer, toFaultOf, toUnavailable, toStoreFault } from "./faults.ts";
+import { countdownFrom, within, type Countdown } from "../../shared/within.ts";
+import { faultOf, lateAnswer, toFaultOf, toLentFault, toStoreFault, toUnavailable } from "./faults.ts";
 import type { Connection, Connections } from "./pool.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 
@@ -38,10 +38,10 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
 
   /** Those of this process that write go one after the other, and the wait for one's turn counts. */
   const runAlone = async <T>(ms: number, work: (session: ArraySession) => Promise<T>): Promise<T> => {
-    const timeLeft = timeLeftOf(ms);
+    const countdown = countdownFrom(ms);
     const release = await within(ms, writeLock.acquire(), tooBusy, (free) => free());
     try {
-      return await run({ kind: "write", timeLeft }, work);
+      return await run({ kind: "write", countdown }, work);
     } finally {
       release();
     }
@@ -65,7 +65,7 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
       }),
 
     read: (work) => {
-      const asked: Asked = { kind: "read", timeLeft: timeLeftOf(deadlineMs) };
+      const asked: Asked = { kind: "read", countdown: countdownFrom(deadlineMs) };
       const reading = run(asked, work).finally(() => reads.delete(reading));
       reads.add(reading);
       return reading;
@@ -99,7 +99,7 @@ interface Progress {
 interface Asked {
   readonly kind: Kind;
   /** For the whole, not for one of its statements: many short waits make a long one. */
-  readonly timeLeft: TimeLeft;
+  readonly countdown: Countdown;
 }
 
 interface Attempt extends Asked {
@@ -109,7 +109,7 @@ interface Attempt extends Asked {
 /** A bounded number of tries, and between them a wait in which whoever was in the way gets on. */
 async function runAgain<T>(
   store: string,
-  { timeLeft }: Asked,
+  { countdown }: Asked,
   once: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   for (let tried = 1; ; tried++) {
@@ -118,7 +118,7 @@ async function runAgain<T>(
       return await once(progress);
     } catch (error) {
       const pauseMs = 2 ** tried * 5 * (0.5 + Math.random());
-      if (tried === triesMax || !progress.again || timeLeft() <= pauseMs) throw error;
+      if (tried === triesMax || !progress.again || countdown.timeLeft() <= pauseMs) throw error;
       await sleep(pauseMs);
     }
   }
@@ -126,14 +126,14 @@ async function runAgain<T>(
 
 async function runOnce<T>(
   connections: Connections,
-  { kind, timeLeft, progress }: Attempt,
+  { kind, countdown, progress }: Attempt,
   work: (session: ArraySession) => Promise<T>,
 ): Promise<T> {
-  const connection = await guarded(progress, () => connections.connect(timeLeft), toUnavailable);
-  const session = createSession(connection, timeLeft, progress);
+  const connection = await guarded(progress, () => connections.connect(countdown.timeLeft), toUnavailable);
+  const session = createSession(connection, countdown, progress);
   try {
     // Waited for: after a "begin" that failed, every statement would commit by itself.
-    await session.begin(kind, timeLeft());
+    await session.begin(kind, countdown.timeLeft());
     const result = await work(session);
     await session.commit();
     connection.release(false);
@@ -150,8 +150,8 @@ async function runOnce<T>(
  * is in the order of an index: by old statistics a sort of the whole table can look cheaper.
  */
 function beginOf(kind: Kind, timeLeftMs: number): string[] {
-  // 0 would be no limit.
-  const limitMs = Math.max(1, timeLeftMs);
+  // What hangs leaves time to undo it, and to say whose fault it was. 0 would be no limit.
+  const limitMs = Math.max(1, Math.ceil((timeLeftMs * 2) / 3));
   if (kind === "read")
     return [
       "begin isolation level repeatable read read only",
@@ -207,7 +207,11 @@ interface TransactionSession extends ArraySession {
  * Statements go out in the order of asking: at once where the driver may have several under way, else one after the
  * other.
  */
-function createSession(connection: Connection, timeLeft: TimeLeft, progress: Progress): TransactionSession {
+function createSession(
+  connection: Connection,
+  { timeLeft, pause }: Countdown,
+  progress: Progress,
+): TransactionSession {
   let last: Promise<unknown> = Promise.resolve();
 
   const inTurn = <T>(step: () => Promise<T>, toFault?: typeof toStoreFault): Promise<T> => {
@@ -242,8 +246,9 @@ function createSession(connection: Connection, timeLeft: TimeLeft, progress: Pro
     send: (sql, values) => {
       all(sql, values).catch(() => undefined);
     },
-    execute: (query) => inTurn(() => connection.execute(query)),
+    execute: (query) => inTurn(() => connection.execute(query), toLentFault),
     driver: connection.driver,
+    pauseTime: pause,
     begin: (kind, timeLeftMs) =>
       inTurn(async () => {
         const [row] = await connection.script(beginOf(kind, timeLeftMs));

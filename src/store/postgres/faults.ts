@@ -32,8 +32,8 @@ export function faultOf(error: unknown): Fault {
 
 /** The first that fits. What is in none tells of the database, not of a row: rights, tables, space, locks, an operator. */
 const meanings: readonly (readonly [codes: RegExp, fault: Fault])[] = [
-  // What comes after a failure in the same transaction: a rollback mends it.
-  [/^25P02/, "store"],
+  // It comes after another failure in the same transaction: whose that was this does not say, and a rollback mends it.
+  [/^25P02/, "own"],
   // Of a commit that is not answered for (08007, 40003); of a transaction that is not as we began it (25, 3B): a server
   // that only reads now, a time-out of the operator's, a pooler that shares the connection.
   [/^(08|25|3B|40003|57P0)/, "lost"],
@@ -72,7 +72,16 @@ function saidOf(error: unknown): string | undefined {
   return error instanceof Error && /^(23|42|54)/.test(codeOf(error)) ? error.message : undefined;
 }
 
-/** The same, whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */
+/**
+ * The same of a statement that is not ours but the integrator's: a table that is missing and a statement that took too long
+ * are mistakes of theirs, which would come again each time.
+ */
+export function toLentFault(store: string, error: unknown): EscrowMirrorError | undefined {
+  const isFault = isOutage(error) || faultOf(error) === "undone" || codeOf(error) === "55P03";
+  return isFault ? toUnavailable(store, error) : undefined;
+}
+
+/** Whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */
 export function toUnavailable(store: string, error: unknown): EscrowMirrorError {
   const what = isLate(error) ? error.message : `can't be used now${explain(error, store)}`;
   return new EscrowMirrorError("store-unavailable", `${store} ${what}`, { cause: error });
@@ -99,11 +108,6 @@ function isOfNetwork(code: string): boolean {
   return (
     Object.hasOwn(constants.errno, code) || /^(ENOTFOUND|EAI_\w+|ERR_(SOCKET|STREAM|SSL|TLS)\w*)$/.test(code)
   );
-}
-
-/** The server ended a statement that took too long: where it is the integrator's, it would take as long again. */
-export function isTooSlow(error: unknown): boolean {
-  return codeOf(error) === "57014";
 }
 
 // What pg and Kysely say without a code.

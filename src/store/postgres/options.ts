@@ -11,8 +11,8 @@ export interface PostgresOptions {
   readonly prefix?: string | undefined;
   /**
    * How long one transaction or read may take: the waits for its turn, for a connection and for locks, and every try, are
-   * part of it. Deliveries that take longer are answered 503. Milliseconds, at most 20,000 (the service waits 30 s for an
-   * answer), default 15,000.
+   * part of it, the time of `inTransaction` handlers is not. Deliveries that take longer are answered 503. Milliseconds, at
+   * most 20,000 (the service waits 30 s for an answer), default 15,000.
    */
   readonly deadlineMs?: number | undefined;
   /**

@@ -233,14 +233,15 @@ function borrow(
       let release!: (failed: boolean) => void;
       const released = new Promise<boolean>((done) => (release = done));
       let pending: Promise<unknown> = Promise.resolve();
-      const query = async (sql: string, values: readonly SqlValue[]): Promise<unknown[][]> => {
-        const running = db.executeQuery(toQuery(sql, [...values]));
+      const execute: Connection["execute"] = ({ sql, parameters }) => {
+        const running = db.executeQuery(toQuery(sql, [...parameters]));
         pending = running.catch(ignore);
-        const { rows } = await answered(timeLeft, running);
+        return answered(timeLeft, running);
+      };
+      const query: Connection["query"] = async (sql, values) => {
+        const { rows } = await execute(toQuery(sql, [...values]));
         return rows.map((row) => Object.values(row as object));
       };
-      const execute = async (asked: CompiledQuery): Promise<QueryResult<unknown>> =>
-        answered(timeLeft, db.executeQuery(toQuery(asked.sql, [...asked.parameters])));
       resolve({ pipelined: false, query, script: inTurn(query), execute, driver: undefined, release });
       const failed = await released;
       await pending;

@@ -15,7 +15,8 @@ export async function probe(engine: Engine, store: string): Promise<void> {
   const probed = await settle(() => engine.read((session) => inspect(session, store)));
   if (probed.ok) return;
   const { error } = probed;
-  throw isEscrowMirrorError(error) && !isOfStatement(error.cause) ? error : anotherDriver(store, error);
+  const isTold = isEscrowMirrorError(error, "store-unavailable", "closed", "invalid-configuration");
+  throw isTold && !isOfStatement(error.cause) ? error : anotherDriver(store, error);
 }
 
 /** Whether a server did not understand what we ask every server alike: a driver sent it in another form. */

@@ -16,7 +16,7 @@ import { createArrayBatches } from "./batches.ts";
 import { createPostgresEngine } from "./engine.ts";
 import { language, lendOfKysely, lendOfPool, readingDialect } from "./kysely.ts";
 import { lend } from "../sql/lending.ts";
-import { isTooSlow, toStoreFault } from "./faults.ts";
+import { toLentFault } from "./faults.ts";
 import {
   describeTarget,
   parsePostgresOptions,
@@ -98,14 +98,21 @@ function buildStore(parts: StoreParts): PostgresStore {
     queue: (session, injected) =>
       createArrayQueue(session, place, () => (injected() === systemClock ? undefined : injected())),
     lookEveryMs: 200,
-    lend: (session) =>
-      lend({
+    lend: (session) => {
+      const goOn = session.pauseTime();
+      const lent = lend({
         place,
         language,
         execute: (query) => session.execute(query),
         connection: session.driver,
-        faultOf: (error) => (isTooSlow(error) ? undefined : toStoreFault(description, error)),
-      }),
+        faultOf: (error) => toLentFault(description, error),
+      });
+      const takeBack = (): void => {
+        lent.takeBack();
+        goOn();
+      };
+      return { ...lent, takeBack };
+    },
     nextJobAt: (session, handlers) => nextArrayJobAt(session, place, handlers),
   });
   let clock: Clock = systemClock;

@@ -23,6 +23,8 @@ export interface ArraySession extends Session {
   execute(query: CompiledQuery): Promise<QueryResult<unknown>>;
   /** The driver's own connection; `undefined` where a host's Kysely hides it. */
   readonly driver: object | undefined;
+  /** What passes from now on is the integrator's time, not the transaction's, until the function is called that this gives. */
+  readonly pauseTime: () => () => void;
 }
 
 /** What the store asks of a database kind, beside its SQL. */
