@@ -9,6 +9,7 @@ export type { FaultOptions } from "./sandbox/world/fault-options.ts";
 export type { FaultCounts } from "./sandbox/world/faults.ts";
 export type { ContractAction } from "./sandbox/service/machine.ts";
 export type {
+  AmountInput,
   ContractInput,
   KycInput,
   MetaDataInput,

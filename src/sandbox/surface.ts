@@ -1,11 +1,11 @@
 import * as controls from "./control/controls.ts";
-import type { RefundInput } from "./control/input.ts";
+import { toRequest } from "./control/input.ts";
 import { listContracts, listRefunds } from "./control/truth.ts";
 import { changeUser } from "./control/user-changes.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { revokeTokens } from "./service/tokens.ts";
-import { explain } from "./wire/decision.ts";
-import type { Decision, Refusal } from "./wire/decision.ts";
+import { explain } from "./wire/refusal.ts";
+import type { Granted, Refusal } from "./wire/refusal.ts";
 import { SandboxError } from "./world/sandbox-error.ts";
 import type { SandboxErrorCode } from "./world/sandbox-error.ts";
 import type { World } from "./world/world.ts";
@@ -24,11 +24,14 @@ export function toSandbox(world: World, address: Sandbox["address"], close: () =
       return state.subscriptions.get(settings.clientId)?.secretKey ?? state.identity.webhookSecret;
     },
     createContract: async (input) =>
-      take(world, input === undefined ? controls.makeExample(world) : controls.makeContract(world, input)),
+      take(
+        world,
+        input === undefined ? controls.makeExample(world) : controls.makeContract(world, toRequest(input)),
+      ),
     act: async (contractId, action, on = {}) =>
-      take(world, controls.actOn(world, contractId, action, toNumber(on.milestoneId) ?? null)),
+      take(world, controls.actOn(world, contractId, action, toNumber(on.milestoneId))),
     requestRefund: async (contractId, input) =>
-      take(world, await controls.refund(world, contractId, withNumber(input))),
+      take(world, await controls.refund(world, contractId, toRequest(input))),
     settleRefund: async (refundId) => take(world, controls.settle(world, Number(refundId))),
     contracts: contractsOf(world),
     refunds: { list: async () => listRefunds(world) },
@@ -96,23 +99,19 @@ function revoke(world: World): void {
   world.state.commit();
 }
 
-function toNumber(id: number | string | undefined): number | undefined {
-  return id === undefined ? undefined : Number(id);
+/** Ids of milestones are text here, as in the mirror, and numbers in the service. */
+function toNumber(id: number | string | undefined): number | null {
+  return id === undefined ? null : Number(id);
 }
 
-/** Ids of milestones are text here, as in the mirror, and numbers in the API. */
-function withNumber(input: RefundInput): unknown {
-  return { ...input, milestoneId: toNumber(input.milestoneId) };
-}
-
-function take<T>(world: World, decision: Decision<T>): T {
+function take<T>(world: World, granted: Granted<T>): T {
   world.state.commit();
-  return unwrap(decision);
+  return unwrap(granted);
 }
 
-export function unwrap<T>(decision: Decision<T>): T {
-  if (decision.ok) return decision.value;
-  const { error } = decision;
+export function unwrap<T>(granted: Granted<T>): T {
+  if (granted.ok) return granted.value;
+  const { error } = granted;
   throw new SandboxError(codeOf(error), explain(error), { messageKey: error.message });
 }
 

@@ -21,3 +21,9 @@ export const unnamedControls = `[...document.querySelectorAll("input:not([type=h
   (control.labels?.length ?? 0) === 0 && !control.hasAttribute("aria-label") && control.textContent.trim() === "").length`;
 
 export const scrollWidth = "document.documentElement.scrollWidth";
+
+/** Buttons, links and fields of which a part lies outside the page or what surrounds them. */
+export const cutOff = `[...document.querySelectorAll("a, button, input:not([type=hidden])")].filter((control) => {
+  const { left, right, width } = control.getBoundingClientRect();
+  return width > 0 && (left < 0 || right > document.documentElement.clientWidth);
+}).map((control) => control.textContent.trim() || control.name)`;

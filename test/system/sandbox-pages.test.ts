@@ -15,7 +15,7 @@ import {
   startReceiver,
   startSandbox,
 } from "../sandbox/support.ts";
-import { contrasts, scrollWidth, unnamedControls } from "./in-page.ts";
+import { contrasts, cutOff, scrollWidth, unnamedControls } from "./in-page.ts";
 
 /**
  * The two pages in a real browser, with mouse and keyboard, in both languages. `SCREENSHOTS=folder` keeps pictures.
@@ -85,9 +85,9 @@ describe("the checkout page", () => {
     await page.goto(url);
     expect(await page.getByRole("heading", { name: "Checkout: Website" }).count()).toBe(1);
     expect(await page.getByRole("row", { name: "Design 600.00 SAR" }).count()).toBe(1);
-    expect(await page.getByRole("row", { name: "Total to pay 1143.75 SAR" }).count()).toBe(1);
+    expect(await page.getByRole("row", { name: "Total to pay 1,143.75 SAR" }).count()).toBe(1);
     await picture("checkout-en");
-    await follow(button("Pay 1143.75 SAR").click());
+    await follow(button("Pay 1,143.75 SAR").click());
     const contract = await sandbox.contracts.get(id);
     const { pathname, searchParams } = new URL(page.url());
     expect(pathname).toBe("/webhooks/escrow");
@@ -119,7 +119,7 @@ describe("the checkout page", () => {
     await page.goto(url);
     await follow(page.getByRole("link", { name: "العربية" }).click());
     expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
-    expect(await button("ادفع 1143.75 SAR").count()).toBe(1);
+    expect(await button("ادفع 1,143.75 SAR").count()).toBe(1);
     const labels = await page.getByText("العقد", { exact: true }).boundingBox();
     const value = await page.locator("dd").first().boundingBox();
     expect(labels !== null && value !== null && labels.x > value.x).toBe(true);
@@ -256,17 +256,69 @@ describe("the control page", () => {
     expect(await leastContrast()).toBeGreaterThanOrEqual(4.5);
   });
 
-  it("fits a phone without scrolling sideways", async () => {
-    const sandbox = await startSandbox({
-      webhookUrl: "http://127.0.0.1:9/a/rather/long/path/to/the/webhooks",
-    });
-    const id = await createContract(await connect(sandbox), { Milestones: milestones });
-    await sandbox.act(id, "pay");
-    await sandbox.deliveries.idle();
-    await page.setViewportSize({ width: 390, height: 844 });
+  it.each([375, 390])(
+    "fits a phone %i wide: nothing is cut off, each action can be reached",
+    async (width) => {
+      const sandbox = await startSandbox({
+        webhookUrl: "http://127.0.0.1:9/a/rather/long/path/to/the/webhooks",
+      });
+      const id = await createContract(await connect(sandbox), {
+        title: "متجر إلكتروني with averylongwordthatdoesnotwrapbyitselfbecauseithasnospaces",
+        Milestones: [
+          { ...milestones[0], Name: "A long name of a milestone, with some more words" },
+          milestones[1],
+        ],
+      });
+      await sandbox.act(id, "pay");
+      await sandbox.requestRefund(id, { milestoneId: 1, reason: "x".repeat(500) });
+      await sandbox.settleRefund("4521");
+      await sandbox.act(await createContract(await connect(sandbox), { Milestones: milestones }), "pay");
+      await sandbox.deliveries.idle();
+      await page.setViewportSize({ width, height: 812 });
+      await page.goto(sandbox.controlUrl);
+      await page.locator(".delivery summary").first().click();
+      await picture(`control-phone-${width}`);
+      expect(await page.evaluate<number>(scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate<string[]>(cutOff)).toEqual([]);
+      await follow(button("Refund milestone 3").click());
+      expect((await sandbox.refunds.list()).length).toBe(2);
+    },
+  );
+
+  it("makes an example contract, and keeps what was typed beside what is wrong with it", async () => {
+    const sandbox = await startSandbox();
     await page.goto(sandbox.controlUrl);
-    await page.locator(".delivery summary").first().click();
-    await picture("control-phone");
-    expect(await page.evaluate<number>(scrollWidth)).toBeLessThanOrEqual(390);
+    await follow(button("Create an example contract").click());
+    expect(await page.getByRole("heading", { name: /Website/ }).count()).toBe(1);
+    await page.getByLabel("Webhook URL").fill("ftp://shop.example");
+    await follow(button("Subscribe").click());
+    expect(await page.getByRole("alert").innerText()).toContain("webhookUrl must be");
+    expect(await page.getByLabel("Webhook URL").inputValue()).toBe("ftp://shop.example");
+    await page.reload();
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await sandbox.createContract();
+    await page.getByRole("heading", { name: "Contracts (2)" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(1);
+  });
+});
+
+describe("the identity page", () => {
+  it("verifies at a click in either language, and leads to the control page", async () => {
+    const sandbox = await startSandbox();
+    const { buyer } = await sandbox.createContract();
+    await sandbox.users.set(buyer, { authorized: false });
+    await page.setViewportSize({ width: 375, height: 812 });
+    await page.goto(`${sandbox.baseUrl}/kyc/${buyer}`);
+    await follow(page.getByRole("link", { name: "العربية" }).click());
+    expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+    await picture("identity-ar");
+    await follow(button("أكمل التحقق").click());
+    expect(await page.getByRole("status").innerText()).toContain("تم التحقق");
+    expect(
+      (await sandbox.users.list()).find(({ platformRefId }) => platformRefId === buyer)?.authorized,
+    ).toBe(true);
+    expect(await page.evaluate<number>(scrollWidth)).toBeLessThanOrEqual(375);
+    await follow(page.getByRole("link", { name: "لوحة التحكم" }).click());
+    expect(page.url()).toBe(sandbox.controlUrl);
   });
 });

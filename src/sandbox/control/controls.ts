@@ -5,8 +5,8 @@ import { createContract } from "../service/contracts.ts";
 import { findContract } from "../service/find-contract.ts";
 import { requestRefund, settleRefund } from "../service/refunds.ts";
 import { putSubscription } from "../service/subscriptions.ts";
-import { mapDecision, refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { mapGranted, refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { parseFaults } from "../world/fault-options.ts";
 import type { FaultOptions } from "../world/fault-options.ts";
 import type { FaultCounts } from "../world/faults.ts";
@@ -21,17 +21,17 @@ import type { SandboxContract, SandboxRefund } from "./truth.ts";
 // What can be done here beside the service's own API, each thing once: for code, over HTTP, and on the control page.
 
 /** As the API would, in the name of the first client. */
-export function makeContract(world: World, input: unknown): Decision<SandboxContract> {
+export function makeContract(world: World, input: unknown): Granted<SandboxContract> {
   const made = createContract(world, world.settings.clientId, input);
-  return mapDecision(made, (contract) => toSandboxContract(world, contract));
+  return mapGranted(made, (contract) => toSandboxContract(world, contract));
 }
 
-export function makeExample(world: World): Decision<SandboxContract> {
+export function makeExample(world: World): Granted<SandboxContract> {
   return makeContract(world, exampleContract(world.clock));
 }
 
-export function getContract(world: World, contractId: string): Decision<SandboxContract> {
-  return mapDecision(findContract(world, contractId), (contract) => toSandboxContract(world, contract));
+export function getContract(world: World, contractId: string): Granted<SandboxContract> {
+  return mapGranted(findContract(world, contractId), (contract) => toSandboxContract(world, contract));
 }
 
 export function actOn(
@@ -39,17 +39,17 @@ export function actOn(
   contractId: string,
   action: string,
   milestoneId: number | null,
-): Decision<SandboxContract> {
+): Granted<SandboxContract> {
   const found = findContract(world, contractId);
   const acted = found.ok ? act(world, found.value, action, milestoneId) : found;
-  return mapDecision(acted, (contract) => toSandboxContract(world, contract));
+  return mapGranted(acted, (contract) => toSandboxContract(world, contract));
 }
 
 /** A new payment link, without the buyer's phone number. */
-export function renewLink(world: World, contractId: string): Decision<SandboxContract> {
+export function renewLink(world: World, contractId: string): Granted<SandboxContract> {
   const found = findContract(world, contractId);
   const renewed = found.ok ? renewCheckout(world, found.value) : found;
-  return mapDecision(renewed, (contract) => toSandboxContract(world, contract));
+  return mapGranted(renewed, (contract) => toSandboxContract(world, contract));
 }
 
 /** As the API would, in the name of the contract's own client. */
@@ -57,15 +57,15 @@ export async function refund(
   world: World,
   contractId: string,
   input: unknown,
-): Promise<Decision<SandboxRefund>> {
+): Promise<Granted<SandboxRefund>> {
   const found = findContract(world, contractId);
   if (!found.ok) return found;
   const made = await requestRefund(world, found.value.business, contractId, input);
-  return mapDecision(made, toSandboxRefund);
+  return mapGranted(made, toSandboxRefund);
 }
 
-export function settle(world: World, refundId: number): Decision<SandboxRefund> {
-  return mapDecision(settleRefund(world, refundId), toSandboxRefund);
+export function settle(world: World, refundId: number): Granted<SandboxRefund> {
+  return mapGranted(settleRefund(world, refundId), toSandboxRefund);
 }
 
 export interface DeliveryFilter {
@@ -83,7 +83,7 @@ export function listDeliveries({ state }: World, filter: DeliveryFilter = {}): S
     .map(toSandboxDelivery);
 }
 
-export function resend({ state, deliveries }: World, webhookId: string): Decision<null> {
+export function resend({ state, deliveries }: World, webhookId: string): Granted<null> {
   const delivery = state.deliveries.get(webhookId);
   if (delivery === undefined) return refuse(404, "DeliveryNotFound", `There is no webhook ${webhookId}.`);
   deliveries.resend(delivery);
@@ -95,9 +95,9 @@ export function getSubscription({ state, settings }: World): SubscriptionRecord 
   return structuredClone(state.subscriptions.get(settings.clientId));
 }
 
-export function setSubscription(world: World, input: unknown): Decision<SubscriptionRecord> {
+export function setSubscription(world: World, input: unknown): Granted<SubscriptionRecord> {
   const made = putSubscription(world, world.settings.clientId, input);
-  return mapDecision(made, ({ subscription }) => ({ ...subscription }));
+  return mapGranted(made, ({ subscription }) => ({ ...subscription }));
 }
 
 export interface FaultsNow {
@@ -109,7 +109,7 @@ export function getFaults({ faults }: World): FaultsNow {
   return { faults: faults.get(), counts: faults.counts() };
 }
 
-export function setFaults(world: World, given: object, seed: unknown): Decision<FaultsNow> {
+export function setFaults(world: World, given: object, seed: unknown): Granted<FaultsNow> {
   const parsed = parseFaults(given);
   if (!parsed.ok) return parsed;
   if (typeof seed !== "number" || !Number.isFinite(seed))
@@ -131,7 +131,7 @@ export function getClock({ clock }: World): ClockNow {
 
 const advanceMsMax = 1e12;
 
-export async function advance(world: World, ms: unknown): Promise<Decision<ClockNow>> {
+export async function advance(world: World, ms: unknown): Promise<Granted<ClockNow>> {
   if (typeof ms !== "number" || !(ms >= 0 && ms <= advanceMsMax)) {
     return refuseFields({
       field: "ms",

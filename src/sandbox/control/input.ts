@@ -1,85 +1,102 @@
-/** A contract to be created, with the fields of the API's request. Amounts are in SAR with at most two decimals. */
+/** SAR: a number, or decimal text such as `"600.00"`. Above 0, with at most two decimals. */
+export type AmountInput = number | string;
+
+/** A contract to be created, with the fields of the API's request. The client of this package takes the same. */
 export interface ContractInput {
   /** Not blank. */
-  title: string;
+  readonly title: string;
   /** `Product` for goods, `Service` for work. */
-  contractServiceType: "Product" | "Service";
+  readonly contractServiceType: "Product" | "Service";
   /** Who pays. */
-  buyerParty: PartyInput;
+  readonly buyerParty: PartyInput;
   /** Who is paid. */
-  sellerParty: PartyInput;
-  /** The base amount in SAR, above 0. */
-  amount: number;
+  readonly sellerParty: PartyInput;
+  /** The base amount. The service adds its fees. */
+  readonly amount: AmountInput;
   /** Shown on the checkout page. */
-  description?: string;
+  readonly description?: string | null | undefined;
   /** Returned when the contract is read. */
-  notes?: string;
+  readonly notes?: string | null | undefined;
   /** Your own identifier. Webhooks carry it. */
-  reference?: string;
+  readonly reference?: string | null | undefined;
   /** Four texts of your own. Webhooks carry them. */
-  metaData?: MetaDataInput;
-  /** Where the buyer's browser goes after the payment; http or https. */
-  callbackUrl?: string;
-  /** Their amounts add up to the contract's. Default: none. */
-  milestones?: readonly MilestoneInput[];
+  readonly metaData?: MetaDataInput | null | undefined;
+  /** Where the buyer's browser goes after the payment: http or https. */
+  readonly callbackUrl?: string | null | undefined;
+  /** Parts of the contract. Their amounts add up to the contract's. Default: none. */
+  readonly milestones?: readonly MilestoneInput[] | null | undefined;
 }
 
 /** Texts of your own, each of which may be empty. */
 export interface MetaDataInput {
   /** The first text. */
-  metadata1?: string;
+  readonly metadata1?: string | null | undefined;
   /** The second text. */
-  metadata2?: string;
+  readonly metadata2?: string | null | undefined;
   /** The third text. */
-  metadata3?: string;
+  readonly metadata3?: string | null | undefined;
   /** The fourth text. */
-  metadata4?: string;
+  readonly metadata4?: string | null | undefined;
 }
 
 /** A buyer or seller: a `platformRefId`, or a phone number with a name. */
 export interface PartyInput {
   /** Of a user that the sandbox knows. */
-  platformRefId?: string;
+  readonly platformRefId?: string | null | undefined;
   /** With country code. */
-  phoneNumber?: string;
+  readonly phoneNumber?: string | null | undefined;
   /** Not blank. */
-  firstName?: string;
+  readonly firstName?: string | null | undefined;
   /** May be empty. */
-  lastName?: string;
+  readonly lastName?: string | null | undefined;
   /** Proof of identity. Default: none. */
-  kyc?: KycInput;
+  readonly kyc?: KycInput | null | undefined;
 }
 
 /** A person's proof of identity. */
 export interface KycInput {
   /** National id: ten digits, the first a 1 or a 2. */
-  identity: string;
-  /** Required for a seller. */
-  iBANNumber?: string;
+  readonly identity: string;
+  /** The bank account. Required for a seller. */
+  readonly ibanNumber?: string | null | undefined;
+  /** The bank's BIC. */
+  readonly bicCode?: string | null | undefined;
   /** UTC in ISO 8601 with a Z suffix. */
-  dateOfBirth?: string;
+  readonly dateOfBirth?: string | null | undefined;
 }
 
 /** A part of a contract. */
 export interface MilestoneInput {
   /** Not blank. */
-  name: string;
+  readonly name: string;
   /** Returned when the contract is read. */
-  description?: string;
-  /** In SAR, above 0 and below the contract's. */
-  amount: number;
+  readonly description?: string | null | undefined;
+  /** Below the contract's amount. */
+  readonly amount: AmountInput;
   /** UTC in ISO 8601 with a Z suffix. */
-  dueDate: string;
+  readonly dueDate: string;
 }
 
 /** A refund to be requested. */
 export interface RefundInput {
   /** Required for a contract with milestones. */
-  milestoneId?: number | string;
+  readonly milestoneId?: number | string | null | undefined;
   /** At most 500 characters. */
-  reason: string;
+  readonly reason: string;
   /** Partial refunds need the option `partialRefunds`. Default `FULL`. */
-  type?: "FULL" | "PARTIAL";
-  /** Of a partial refund, in SAR. */
-  amount?: number;
+  readonly type?: "FULL" | "PARTIAL" | null | undefined;
+  /** The buyer's part in a partial refund. */
+  readonly amount?: AmountInput | null | undefined;
+}
+
+const numbers = new Set(["amount", "milestoneid"]);
+
+/** The input as JSON has it: amounts and milestone ids that are decimal text become the numbers that the API takes. */
+export function toRequest(input: unknown): unknown {
+  const json = JSON.stringify(input ?? null, (name, value: unknown) =>
+    numbers.has(name.toLowerCase()) && typeof value === "string" && /^\d+(\.\d+)?$/.test(value)
+      ? Number(value)
+      : value,
+  );
+  return JSON.parse(json);
 }

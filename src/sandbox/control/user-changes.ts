@@ -1,7 +1,7 @@
 import { ok } from "../../shared/result.ts";
 import { findUser } from "../service/users.ts";
-import { refuseFields } from "../wire/decision.ts";
-import type { Decision, ValidationError } from "../wire/decision.ts";
+import { refuseFields } from "../wire/refusal.ts";
+import type { Granted, ValidationError } from "../wire/refusal.ts";
 import type { UserRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
@@ -11,7 +11,7 @@ const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const s
 export type UserChange = Partial<Pick<UserRecord, (typeof flags)[number]>>;
 
 /** Sets what the buyer checks of §4.4 see. */
-export function changeUser(world: World, platformRefId: string, change: object): Decision<UserRecord> {
+export function changeUser(world: World, platformRefId: string, change: object): Granted<UserRecord> {
   const user = findUser(world, platformRefId);
   if (!user.ok) return user;
   const errors = Object.entries(change).flatMap(([name, value]) => whatIsWrong(name, value));

@@ -1,7 +1,7 @@
 import { writeJson } from "../wire/json.ts";
 import type { Json } from "../wire/json.ts";
 import type { AmountStyle } from "../wire/money.ts";
-import type { Refusal } from "../wire/decision.ts";
+import type { Refusal } from "../wire/refusal.ts";
 
 /** An HTTP response. */
 export interface Answer {

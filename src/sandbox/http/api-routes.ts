@@ -23,7 +23,7 @@ import {
   toRefund,
   toSubscription,
 } from "../service/views.ts";
-import type { Decision } from "../wire/decision.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { writeJson } from "../wire/json.ts";
 import type { Json } from "../wire/json.ts";
 import type { World } from "../world/world.ts";
@@ -32,7 +32,7 @@ import type { Answer } from "./answer.ts";
 import { isForm, readForm, readJson, wrongMethod } from "./call.ts";
 import type { Call } from "./call.ts";
 
-type Made = Decision<{ data: Json; message: string }>;
+type Made = Granted<{ data: Json; message: string }>;
 
 interface ApiCall {
   world: World;
@@ -127,8 +127,8 @@ function failedRequest(status: 429 | 500 | 502 | 503): Answer {
 }
 
 /** The answer to what was done: its message and what it shows. */
-function made<T>(decision: Decision<T>, message: string, toData: (value: T) => Json): Made {
-  return decision.ok ? ok({ data: toData(decision.value), message }) : decision;
+function made<T>(granted: Granted<T>, message: string, toData: (value: T) => Json): Made {
+  return granted.ok ? ok({ data: toData(granted.value), message }) : granted;
 }
 
 const asIs = (data: Json): Json => data;

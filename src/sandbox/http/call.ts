@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 import { err, ok } from "../../shared/result.ts";
-import { refuse } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { refused } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 
@@ -21,7 +21,7 @@ export function contentTypeOf(call: Call): string {
 }
 
 /** A JSON body, or why it is none. */
-export function readJson(call: Call): Decision<unknown> {
+export function readJson(call: Call): Granted<unknown> {
   if (!/^application\/([\w.+-]+\+)?json\b/.test(contentTypeOf(call))) {
     const seen = contentTypeOf(call) || "missing";
     return refuse(415, "UnsupportedMediaType", `The Content-Type must be application/json; it is ${seen}.`);

@@ -1,12 +1,12 @@
 import { ok } from "../../shared/result.ts";
 import type { FormProblem } from "../pages/form-problem.ts";
-import { explain, refuseFields } from "../wire/decision.ts";
-import type { Decision, Refusal } from "../wire/decision.ts";
+import { explain, refuseFields } from "../wire/refusal.ts";
+import type { Granted, Refusal } from "../wire/refusal.ts";
 
 const textFields = new Set(["webhookUrl", "reason"]);
 
 /** What a form of the control page comes to, in the terms of the JSON interface. Empty fields are left out. */
-export function readControlForm(path: string, form: URLSearchParams): Decision<Record<string, unknown>> {
+export function readControlForm(path: string, form: URLSearchParams): Granted<Record<string, unknown>> {
   const filled = Array.from(form).filter(([, value]) => value !== "");
   const input = Object.fromEntries(filled.map(([name, value]) => [name, toValue(name, value)]));
   if (path === "clock/advance") return readSeconds(input);
@@ -21,7 +21,7 @@ function toValue(name: string, value: string): string | number {
 
 const secondsMax = 1e9;
 
-function readSeconds({ seconds }: Record<string, unknown>): Decision<Record<string, unknown>> {
+function readSeconds({ seconds }: Record<string, unknown>): Granted<Record<string, unknown>> {
   if (typeof seconds === "number" && seconds >= 0 && seconds <= secondsMax)
     return ok({ ms: seconds * 1_000 });
   const message = `seconds must be a number from 0 to ${secondsMax}.`;

@@ -5,8 +5,8 @@ import type { SandboxContract, SandboxRefund } from "../control/truth.ts";
 import { changeUser } from "../control/user-changes.ts";
 import { controlPage } from "../pages/control.ts";
 import { revokeTokens } from "../service/tokens.ts";
-import { refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { Fields } from "../wire/fields.ts";
 import type { World } from "../world/world.ts";
 import { htmlAnswer, redirect, refused } from "./answer.ts";
@@ -27,7 +27,7 @@ interface ControlCall {
 
 /** What came of a call, and where a form's browser goes then, if not back to the form. */
 interface Made {
-  decision: Decision<unknown>;
+  granted: Granted<unknown>;
   next?: string | undefined;
 }
 
@@ -41,18 +41,18 @@ interface ControlRoute {
   run: (call: ControlCall) => Promise<Made>;
 }
 
-function get(path: RegExp, read: (call: ControlCall) => Decision<unknown>): ControlRoute {
-  return { method: "GET", path, run: async (call) => ({ decision: read(call) }) };
+function get(path: RegExp, read: (call: ControlCall) => Granted<unknown>): ControlRoute {
+  return { method: "GET", path, run: async (call) => ({ granted: read(call) }) };
 }
 
 function post<T>(
   path: RegExp,
-  act: (call: ControlCall) => Decision<T> | Promise<Decision<T>>,
+  act: (call: ControlCall) => Granted<T> | Promise<Granted<T>>,
   leadTo?: (value: T) => string | undefined,
 ): ControlRoute {
   const run = async (call: ControlCall): Promise<Made> => {
-    const decision = await act(call);
-    return { decision, next: decision.ok ? leadTo?.(decision.value) : undefined };
+    const granted = await act(call);
+    return { granted, next: granted.ok ? leadTo?.(granted.value) : undefined };
   };
   return { method: "POST", path, run };
 }
@@ -106,9 +106,9 @@ export async function answerControl(world: World, problems: FormProblems, call: 
   const ids = route.path.exec(path)?.slice(1) ?? [];
   const made: Made = input.ok
     ? await route.run({ world, input: input.value, ids, query: call.query })
-    : { decision: input };
+    : { granted: input };
   world.state.commit();
-  return form ? answerForm(problems, call, path, made) : answerJson(made.decision);
+  return form ? answerForm(problems, call, path, made) : answerJson(made.granted);
 }
 
 const policy =
@@ -143,7 +143,7 @@ function unknown(call: Call, matching: readonly ControlRoute[]): Answer {
   return refused({ status: 404, message: "NotFound", detail });
 }
 
-function readInput(call: Call): Decision<Record<string, unknown>> {
+function readInput(call: Call): Granted<Record<string, unknown>> {
   if (call.body.length === 0) return ok({});
   const read = readJson(call);
   if (!read.ok) return read;
@@ -153,16 +153,16 @@ function readInput(call: Call): Decision<Record<string, unknown>> {
   return refuseFields({ field: "body", message: "The body must be a JSON object." });
 }
 
-function answerJson(decision: Decision<unknown>): Answer {
-  if (!decision.ok) return refused(decision.error);
+function answerJson(granted: Granted<unknown>): Answer {
+  if (!granted.ok) return refused(granted.error);
   const envelope = { message: "", status: 200, validationErrors: [], succeeded: true, errors: [] };
-  return { status: 200, body: JSON.stringify({ data: decision.value, ...envelope }) };
+  return { status: 200, body: JSON.stringify({ data: granted.value, ...envelope }) };
 }
 
 /** On by GET, whatever became of it: a reload repeats no form. */
-function answerForm(problems: FormProblems, call: Call, path: string, { decision, next }: Made): Answer {
-  if (decision.ok) return redirect(next ?? `/_sandbox/${anchorOf(path)}`);
-  const id = problems.add(toProblem(path, readForm(call), decision.error));
+function answerForm(problems: FormProblems, call: Call, path: string, { granted, next }: Made): Answer {
+  if (granted.ok) return redirect(next ?? `/_sandbox/${anchorOf(path)}`);
+  const id = problems.add(toProblem(path, readForm(call), granted.error));
   return redirect(`/_sandbox/?problem=${id}${anchorOf(path)}`);
 }
 
@@ -179,7 +179,7 @@ function toFilter(query: URLSearchParams): controls.DeliveryFilter {
   };
 }
 
-function postAction({ world, input, ids: [id = "", action = ""] }: ControlCall): Decision<SandboxContract> {
+function postAction({ world, input, ids: [id = "", action = ""] }: ControlCall): Granted<SandboxContract> {
   const fields = new Fields(input);
   const milestoneId = fields.optionalInteger("milestoneId");
   if (fields.errors.length > 0) return refuseFields(...fields.errors);
@@ -187,6 +187,6 @@ function postAction({ world, input, ids: [id = "", action = ""] }: ControlCall):
 }
 
 /** The API's refund, with a reason for those who press a button. */
-function postRefund({ world, input, ids: [id = ""] }: ControlCall): Promise<Decision<SandboxRefund>> {
+function postRefund({ world, input, ids: [id = ""] }: ControlCall): Promise<Granted<SandboxRefund>> {
   return controls.refund(world, id, { reason: "Requested on the control page", ...input });
 }

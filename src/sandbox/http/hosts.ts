@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-import type { Refusal } from "../wire/decision.ts";
+import type { Refusal } from "../wire/refusal.ts";
 import type { Settings } from "../world/settings.ts";
 
 /** Where the server listens: an IP address, and the real port. */

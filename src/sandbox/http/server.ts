@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
 import { err, ok } from "../../shared/result.ts";
-import type { Decision, Refusal } from "../wire/decision.ts";
+import type { Granted, Refusal } from "../wire/refusal.ts";
 import { SandboxError } from "../world/sandbox-error.ts";
 import { refused } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -69,7 +69,7 @@ const badUrl: Refusal = {
 };
 
 /** Undefined: whoever asked is gone. */
-function readBody(request: IncomingMessage): Promise<Decision<Buffer> | undefined> {
+function readBody(request: IncomingMessage): Promise<Granted<Buffer> | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -85,7 +85,7 @@ function readBody(request: IncomingMessage): Promise<Decision<Buffer> | undefine
   });
 }
 
-function toCall(request: IncomingMessage, body: Buffer): Decision<Call> {
+function toCall(request: IncomingMessage, body: Buffer): Granted<Call> {
   const target = request.url ?? "/";
   const queryAt = target.indexOf("?");
   const rawPath = queryAt === -1 ? target : target.slice(0, queryAt);

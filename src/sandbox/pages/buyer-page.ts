@@ -29,7 +29,9 @@ export function buyerPage(options: {
       ${body}
     </div>
     <p class="soft foot">
-      ${text.sandbox} <a href="/_sandbox/${contractId && `#${contractId}`}">${text.controlPage}</a>
+      ${text.sandbox}<br /><a href="/_sandbox/${contractId && `#${contractId}`}"
+        >${text.controlPage}${contractId && html`: <bdi class="ltr">${contractId}</bdi>`}</a
+      >
     </p>
   </main>`;
   return page({ title, styles: checkoutStyles, body: card, language });

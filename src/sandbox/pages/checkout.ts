@@ -1,12 +1,11 @@
 import { grossOf, priceOfContract } from "../service/pricing.ts";
-import { formatHalalas } from "../wire/money.ts";
 import type { ContractRecord } from "../world/records.ts";
 import { businessNameOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
 import { buyerPage } from "./buyer-page.ts";
 import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
-import { isolated, isolatedText } from "./parts.ts";
+import { amountOf, isolated, isolatedText } from "./parts.ts";
 import { words } from "./words.ts";
 import type { Language } from "./words.ts";
 
@@ -59,9 +58,7 @@ function payForm(world: World, contract: ContractRecord, language: Language): Ma
   return html`<form method="post" class="choices">
     <input type="hidden" name="token" value="${contract.checkout.token}" />
     <input type="hidden" name="lang" value="${language}" />
-    <button class="primary" name="result" value="success">
-      ${text.pay} <bdi class="ltr">${formatHalalas(total)} SAR</bdi>
-    </button>
+    <button class="primary" name="result" value="success">${text.pay} ${amountOf(total)}</button>
     <button name="result" value="failed">${text.fail}</button>
   </form>`;
 }
@@ -98,6 +95,6 @@ function priceTable(world: World, contract: ContractRecord, language: Language):
 function row(name: HtmlPart, halalas: number): Markup {
   return html`<tr>
     <th scope="row">${name}</th>
-    <td><bdi class="ltr">${formatHalalas(halalas)} SAR</bdi></td>
+    <td>${amountOf(halalas)}</td>
   </tr>`;
 }

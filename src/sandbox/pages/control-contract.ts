@@ -1,12 +1,11 @@
 import type { SandboxContract, SandboxMilestone } from "../control/truth.ts";
 import { isRefundable } from "../service/refund-checks.ts";
-import { formatHalalas } from "../wire/money.ts";
 import type { World } from "../world/world.ts";
 import { problemsAt } from "./form-problem.ts";
 import type { FormProblem } from "./form-problem.ts";
 import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
-import { badge, isolated } from "./parts.ts";
+import { amountOf, badge, isolated } from "./parts.ts";
 
 /** A contract with what can be done to it now. */
 export function contractCard(
@@ -19,7 +18,7 @@ export function contractCard(
   return html`<article class="card" id="${contractId}" aria-labelledby="${contractId}-title">
     <div class="row spread">
       <h3 id="${contractId}-title">${contractId} · ${isolated(contract.title)}</h3>
-      <span>${badge(contract.status)} <strong>${formatHalalas(contract.amountMinor)} SAR</strong></span>
+      <span>${badge(contract.status)} <strong>${amountOf(contract.amountMinor)}</strong></span>
     </div>
     <p class="soft">
       Created
@@ -30,10 +29,15 @@ export function contractCard(
     <div class="row" role="group" aria-label="Actions on ${contractId}">
       ${actions.map((action) => actionForm(contractId, action))}
       ${refundable && actionForm(contractId, "refund")} ${linkForm(world, contract)}
-      ${actions.length === 0 && !refundable && html`<span class="soft">No action is possible now.</span>`}
+      ${actions.length === 0 && !refundable && whyNoAction(contract)}
     </div>
     ${contract.milestones.length > 0 && milestoneTable(contract)}
   </article>`;
+}
+
+function whyNoAction({ status }: SandboxContract): Markup {
+  if (status !== "RefundInProgress") return html`<span class="soft">No action is possible now.</span>`;
+  return html`<span class="soft">It waits for the bank: <a href="#refunds">settle its refund</a>.</span>`;
 }
 
 function linkIsAlive({ state, clock }: World, { contractId }: SandboxContract): boolean {
@@ -74,7 +78,7 @@ function milestoneRow(contract: SandboxContract, milestone: SandboxMilestone): M
   return html`<tr>
     <td><span class="narrow">Milestone </span>${milestoneId}</td>
     <td>${isolated(milestone.name)}</td>
-    <td class="number">${formatHalalas(milestone.amountMinor)} SAR</td>
+    <td class="number">${amountOf(milestone.amountMinor)}</td>
     <td>${badge(milestone.status)}</td>
     <td>
       <div class="row">

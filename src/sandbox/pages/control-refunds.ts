@@ -1,12 +1,11 @@
 import { listRefunds } from "../control/truth.ts";
 import type { SandboxRefund } from "../control/truth.ts";
-import { formatHalalas } from "../wire/money.ts";
 import type { World } from "../world/world.ts";
 import { problemsAt } from "./form-problem.ts";
 import type { FormProblem } from "./form-problem.ts";
 import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
-import { badge, countOf, isolated } from "./parts.ts";
+import { amountOf, badge, countOf, isolated } from "./parts.ts";
 
 const refundsShown = 50;
 
@@ -35,7 +34,7 @@ function refundEntry(refund: SandboxRefund): Markup {
         >Refund ${refundId} · <a href="#${contractId}">${contractId}</a>${
           milestoneId !== null && ` · milestone ${milestoneId}`
         }
-        · ${refund.kind}, ${formatHalalas(refund.amountMinor)} SAR</span
+        · ${refund.kind}, ${amountOf(refund.amountMinor)}</span
       >
       ${refund.state === "initiated" ? settleForm(refundId) : badge("settled")}
     </div>

@@ -2,8 +2,8 @@ import type { World } from "../world/world.ts";
 import { problemsAt, typedOr } from "./form-problem.ts";
 import type { FormProblem } from "./form-problem.ts";
 import { html } from "./html.ts";
-import type { Markup } from "./html.ts";
-import { badge } from "./parts.ts";
+import type { HtmlPart, Markup } from "./html.ts";
+import { badge, countOf } from "./parts.ts";
 
 /** What an integrator puts into the configuration of the application under test. */
 export function connectionCard(world: World): Markup {
@@ -45,9 +45,9 @@ export function subscriptionCard(world: World, refused: FormProblem | undefined)
         <dt>Failed in a row</dt>
         <dd>${subscription.consecutiveFailures} of ${world.settings.disableAfter}</dd>
         <dt>Last success</dt>
-        <dd>${subscription.lastSuccessAt?.slice(0, 19) ?? "never"}</dd>
+        <dd>${shownTime(subscription.lastSuccessAt)}</dd>
         <dt>Last failure</dt>
-        <dd>${subscription.lastFailureAt?.slice(0, 19) ?? "never"}</dd>
+        <dd>${shownTime(subscription.lastFailureAt)}</dd>
       </dl>`
     }
     ${problemsAt(refused, "subscription")}
@@ -66,6 +66,10 @@ export function subscriptionCard(world: World, refused: FormProblem | undefined)
       </div>
     </form>
   </div>`;
+}
+
+function shownTime(at: string | null): string {
+  return at === null ? "never" : `${at.slice(0, 19)}Z`;
 }
 
 export function clockCard({ clock, settings }: World, refused: FormProblem | undefined): Markup {
@@ -97,7 +101,35 @@ export function clockCard({ clock, settings }: World, refused: FormProblem | und
 }
 
 function waitsOf(delaysMs: readonly number[]): string {
-  return delaysMs.map((ms) => `${ms / 1_000} s`).join(", ") || "for nothing: there are none";
+  return delaysMs.map(shownWait).join(", ") || "for nothing: there are none";
+}
+
+function shownWait(ms: number): string {
+  const [most, unit] = units.find(([size]) => ms >= size && ms % size === 0) ?? [1, "ms"];
+  return `${ms / most} ${unit}`;
+}
+
+const units = [
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+] as const;
+
+const smsShown = 10;
+
+/** The text messages, whose links lead to the pages of buyers and sellers. */
+export function smsCard({ state }: World): Markup {
+  const shown = state.sms.slice(-smsShown).reverse();
+  return html`<div class="card wide" id="sms">
+    <h3>Text messages ${countOf(shown.length, state.sms.length)}</h3>
+    ${shown.length === 0 && html`<p class="soft">None yet. A seller gets one when a contract is created.</p>`}
+    ${shown.map(({ to, text }) => html`<p><span class="soft">To ${to}:</span> ${withLink(text)}</p>`)}
+  </div>`;
+}
+
+function withLink(text: string): HtmlPart {
+  const [, before = "", link = ""] = /^(.*?)(http\S+)$/.exec(text) ?? [];
+  return html`${before}<a href="${link}">${link}</a>`;
 }
 
 const shares = [

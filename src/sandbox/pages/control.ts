@@ -4,7 +4,7 @@ import { contractCard } from "./control-contract.ts";
 import { deliveriesSection } from "./control-deliveries.ts";
 import { refundsSection } from "./control-refunds.ts";
 import { controlScript } from "./control-script.ts";
-import { clockCard, connectionCard, faultsCard, subscriptionCard } from "./control-settings.ts";
+import { clockCard, connectionCard, faultsCard, smsCard, subscriptionCard } from "./control-settings.ts";
 import { problemsAt } from "./form-problem.ts";
 import type { FormProblem } from "./form-problem.ts";
 import { html, page } from "./html.ts";
@@ -35,7 +35,7 @@ export function controlPage(world: World, refused: FormProblem | undefined): str
         <h2 id="settings-title">Settings</h2>
         <div class="grid">
           ${connectionCard(world)} ${subscriptionCard(world, refused)} ${clockCard(world, refused)}
-          ${faultsCard(world, refused)}
+          ${faultsCard(world, refused)} ${smsCard(world)}
         </div>
       </section>
     </main>`;

@@ -25,7 +25,10 @@ function wayOn(
   { token = "" }: Readonly<Record<string, string>>,
 ): HtmlPart {
   const { renew, tryAgain } = words[language];
-  if (notice === "expired") return html`<p class="soft">${renew}</p>`;
+  if (notice === "expired") {
+    const endpoint = html`<code class="ltr">POST /apps/api/contracts/checkout</code>`;
+    return html`<p class="soft">${renew[0]} ${endpoint}${renew[1]}</p>`;
+  }
   if (notice !== "failed") return null;
   const again = String(new URLSearchParams({ token, lang: language }));
   return html`<p><a class="button" href="?${again}">${tryAgain}</a></p>`;

@@ -1,3 +1,4 @@
+import { formatHalalas } from "../wire/money.ts";
 import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
 
@@ -23,4 +24,10 @@ export function isolated(text: string | null | undefined): HtmlPart {
 /** The same where no markup can stand, as in a page's title: between Unicode's isolates. */
 export function isolatedText(text: string): string {
   return `\u2068${text}\u2069`;
+}
+
+/** `1,143.75 SAR`, left to right on any page. */
+export function amountOf(halalas: number): Markup {
+  const grouped = formatHalalas(halalas).replaceAll(/\B(?=(\d{3})+\.)/g, ",");
+  return html`<bdi class="ltr">${grouped} SAR</bdi>`;
 }

@@ -19,7 +19,9 @@ button.primary { background: var(--accent); color: var(--on-accent); } button.pr
 :focus-visible { outline: 3px solid #d97706; outline-offset: 2px; }
 input, select { font: inherit; padding: .4rem .55rem; border: 1px solid var(--soft); border-radius: .4rem;
   background: var(--paper); color: var(--ink); min-height: 2.4rem; max-width: 100%; }
-.soft { color: var(--soft); } .ltr { direction: ltr; unicode-bidi: isolate; }
+code, pre { font: .875rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
+code { background: var(--code); padding: .05rem .3rem; border-radius: .25rem; overflow-wrap: anywhere; }
+.soft { color: var(--soft); } .ltr { direction: ltr; unicode-bidi: isolate; } code.ltr { display: inline-block; }
 .notice { border-radius: .5rem; padding: .7rem 1rem; margin: 1rem 0; border: 1px solid var(--line); }
 .notice.warn { background: var(--warn-back); color: var(--warn); border-color: currentColor; }
 .notice.good { background: var(--good-back); color: var(--good); border-color: currentColor; }
@@ -32,7 +34,7 @@ header { display: flex; justify-content: space-between; align-items: center; gap
 table { width: 100%; border-collapse: collapse; margin: 1rem 0; }
 caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
 th, td { padding: .45rem 0; border-block-end: 1px solid var(--line); font-weight: 400; text-align: start; }
-td { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; padding-inline-start: .8rem; }
 tfoot th, tfoot td { font-weight: 700; font-size: 1.15rem; border: 0; padding-block-start: .8rem; }
 .choices { display: grid; gap: .7rem; margin-block-start: 1.2rem; }
 .choices button { width: 100%; padding: .75rem; }
@@ -45,7 +47,7 @@ body > header { background: var(--paper); border-block-end: 1px solid var(--line
   flex-wrap: wrap; gap: .5rem 2rem; align-items: center; justify-content: space-between; }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
 main { padding: 1rem 1.5rem 3rem; max-width: 84rem; margin: 0 auto; }
-section { margin-block-start: 1.8rem; } section > h2 { margin-block-end: .7rem; }
+section { margin-block-start: 1.8rem; } section > h2, section > .row { margin-block-end: .7rem; }
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem; }
 .card { background: var(--paper); border: 1px solid var(--line); border-radius: .7rem; padding: 1rem; margin-block-end: 1rem; }
 .grid .card { margin: 0; }
@@ -58,8 +60,6 @@ td.number, th.number { text-align: end; padding-inline-end: 1.5rem; font-variant
 .badge { display: inline-block; padding: .05rem .6rem; border-radius: 1rem; background: var(--code); font-size: .9rem;
   font-weight: 600; white-space: nowrap; }
 .badge.good { background: var(--good-back); color: var(--good); } .badge.warn { background: var(--warn-back); color: var(--warn); }
-code, pre { font: .875rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
-code { background: var(--code); padding: .05rem .3rem; border-radius: .25rem; overflow-wrap: anywhere; }
 pre { background: var(--code); padding: .7rem; border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; }
 summary { cursor: pointer; padding: .25rem 0; } details details { margin-inline-start: 1rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: .5rem 0; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }

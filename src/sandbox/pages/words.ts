@@ -17,7 +17,8 @@ interface Words {
   held: string;
   sandbox: string;
   validUntil: string;
-  renew: string;
+  /** Before and after the name of an endpoint. */
+  renew: readonly [string, string];
   tryAgain: string;
   controlPage: string;
   verifyTitle: string;
@@ -49,7 +50,7 @@ export const words: Record<Language, Words> = {
     held: "Your payment is held in escrow and goes to the seller only when the contract is fulfilled.",
     sandbox: "This is a sandbox: no money moves.",
     validUntil: "This page is valid until",
-    renew: "For the integrator: POST /apps/api/contracts/checkout returns a new link.",
+    renew: ["For the integrator: a new link comes from", "."],
     tryAgain: "Try again",
     controlPage: "Control page of the sandbox",
     verifyTitle: "Verify your identity",
@@ -98,7 +99,7 @@ export const words: Record<Language, Words> = {
     held: "يُحفظ مبلغك في حساب الضمان ولا يُحوَّل إلى البائع إلا بعد تنفيذ العقد.",
     sandbox: "هذه بيئة تجريبية: لا تُنقل أي أموال.",
     validUntil: "هذه الصفحة صالحة حتى",
-    renew: "للمطوّر: يعيد POST /apps/api/contracts/checkout رابطًا جديدًا.",
+    renew: ["للمطوّر: يأتي رابط جديد من", "."],
     tryAgain: "حاول مرة أخرى",
     controlPage: "لوحة التحكم في البيئة التجريبية",
     verifyTitle: "التحقق من هويتك",

@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { emitContractEvent } from "./events.ts";
 import { findMilestone } from "./find-contract.ts";
 import { approval, contractSteps, milestoneSteps } from "./machine.ts";
@@ -14,7 +14,7 @@ export function act(
   contract: ContractRecord,
   action: string,
   milestoneId: number | null,
-): Decision<ContractRecord> {
+): Granted<ContractRecord> {
   const step = contractSteps.find((one) => one.action === action);
   if (step === undefined) {
     return refuse(
@@ -51,7 +51,7 @@ export function allowedMilestoneActions(
     .map(({ action }) => action);
 }
 
-function actOnContract(world: World, contract: ContractRecord, step: ContractStep): Decision<ContractRecord> {
+function actOnContract(world: World, contract: ContractRecord, step: ContractStep): Granted<ContractRecord> {
   const allowed = allowedActions(world, contract);
   if (!allowed.includes(step.action)) {
     return refuse(
@@ -103,7 +103,7 @@ function actOnMilestone(
   contract: ContractRecord,
   milestone: MilestoneRecord,
   action: string,
-): Decision<ContractRecord> {
+): Granted<ContractRecord> {
   const allowed = allowedMilestoneActions(contract, milestone);
   const step = milestoneSteps.find((one) => one.action === action);
   if (step === undefined || !allowed.includes(step.action)) {

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { Fields } from "../wire/fields.ts";
 import type { CheckoutRecord, ContractRecord } from "../world/records.ts";
 import type { Ground, World } from "../world/world.ts";
@@ -37,7 +37,7 @@ function isSame(right: string, given: string): boolean {
 }
 
 /** §4.2 and supplement. */
-export function requestCheckout(world: World, business: string, body: unknown): Decision<ContractRecord> {
+export function requestCheckout(world: World, business: string, body: unknown): Granted<ContractRecord> {
   const fields = new Fields(body);
   const phoneNumber = canonicalPhone(fields.text("buyerPhoneNumber"));
   const contractId = fields.text("externalContractId");
@@ -51,7 +51,7 @@ export function requestCheckout(world: World, business: string, body: unknown): 
 }
 
 /** The token before stops at once. */
-export function renewCheckout(world: World, contract: ContractRecord): Decision<ContractRecord> {
+export function renewCheckout(world: World, contract: ContractRecord): Granted<ContractRecord> {
   if (contract.status !== "Pending" && contract.status !== "Approved") {
     const detail = `The contract is ${contract.status}: there is nothing to pay.`;
     return refuse(400, "InvalidContractStatus", detail);

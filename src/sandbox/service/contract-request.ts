@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { Fields } from "../wire/fields.ts";
 import type { ContractRecord, MetaDataRecord, MilestoneRecord } from "../world/records.ts";
 import { readParty } from "./party.ts";
@@ -19,7 +19,7 @@ export interface ContractDraft extends Pick<
 export type MilestoneDraft = Pick<MilestoneRecord, "name" | "description" | "amount" | "dueDate">;
 
 /** The body is parsed JSON and nothing is known about it yet; each wrong field is named. */
-export function readContractRequest(body: unknown): Decision<ContractDraft> {
+export function readContractRequest(body: unknown): Granted<ContractDraft> {
   const fields = new Fields(body);
   const amount = fields.amount("amount");
   const draft = {

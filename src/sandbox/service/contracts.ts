@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { ContractRecord, MilestoneRecord, UserRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 import { newCheckout } from "./checkout.ts";
@@ -13,7 +13,7 @@ import { findOrCreateUser, isKnown, sendSms } from "./users.ts";
 const contractsMax = 1_000_000;
 
 /** §4.1. */
-export function createContract(world: World, business: string, body: unknown): Decision<ContractRecord> {
+export function createContract(world: World, business: string, body: unknown): Granted<ContractRecord> {
   if (world.state.contracts.size >= contractsMax) {
     return refuse(503, "SandboxFull", `The sandbox holds ${contractsMax} contracts. Restart it.`);
   }

@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { LogRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
@@ -16,7 +16,7 @@ export interface LogPage {
 }
 
 /** §4.6: newest first. */
-export function readLogs(world: World, business: string, query: URLSearchParams): Decision<LogPage> {
+export function readLogs(world: World, business: string, query: URLSearchParams): Granted<LogPage> {
   const page = readCount(query, "page", 1);
   const asked = readCount(query, "pageSize", pageSizeDefault);
   const pageSize = world.settings.pageSizeAboveMax === "clamp" ? Math.min(asked, pageSizeMax) : asked;

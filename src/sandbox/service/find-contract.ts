@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { ContractRecord, MilestoneRecord } from "../world/records.ts";
 import type { Ground } from "../world/world.ts";
 
@@ -11,7 +11,7 @@ export function findContract(
   { state }: Ground,
   contractId: string,
   business?: string,
-): Decision<ContractRecord> {
+): Granted<ContractRecord> {
   if (!contractIdPattern.test(contractId)) {
     return refuse(400, "InvalidContractId", "A contract id looks like CNT-2601-00100003.");
   }
@@ -22,7 +22,7 @@ export function findContract(
   return ok(contract);
 }
 
-export function findMilestone(contract: ContractRecord, milestoneId: number): Decision<MilestoneRecord> {
+export function findMilestone(contract: ContractRecord, milestoneId: number): Granted<MilestoneRecord> {
   const milestone = contract.milestones.find(({ id }) => id === milestoneId);
   if (milestone !== undefined) return ok(milestone);
   return refuse(404, "MilestoneNotFound", `${contract.contractId} has no milestone ${milestoneId}.`);

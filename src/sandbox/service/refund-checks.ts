@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { RefundRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 import type { RefundRequest, Target } from "./refund-request.ts";
@@ -12,7 +12,7 @@ export function isRefundable({ status }: { status: string }): boolean {
 }
 
 /** The preconditions of §4.4. */
-export function checkState(world: World, target: Target, { kind }: RefundRequest): Decision<Target> {
+export function checkState(world: World, target: Target, { kind }: RefundRequest): Granted<Target> {
   const { contract, milestone } = target;
   if (findActive(world, target, kind) !== undefined) {
     return refuse(400, "ActiveRefundAlreadyExists", "A refund of this type is under way on this target.");
@@ -45,7 +45,7 @@ export function findActive(
 }
 
 /** §4.4's pre-flight checks and the keys of §7.1. */
-export function checkBuyer(world: World, target: Target): Decision<Target> {
+export function checkBuyer(world: World, target: Target): Granted<Target> {
   const buyer = world.state.users.get(target.contract.buyer);
   if (buyer === undefined || !buyer.known) return refuse(404, "ExternalUserNotFound");
   if (!buyer.authorized) {

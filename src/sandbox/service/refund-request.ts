@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { Fields } from "../wire/fields.ts";
 import type { ContractRecord, MilestoneRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
@@ -24,7 +24,7 @@ export interface Target {
   milestone: MilestoneRecord | null;
 }
 
-export function readRefundRequest(world: World, body: unknown): Decision<RefundRequest> {
+export function readRefundRequest(world: World, body: unknown): Granted<RefundRequest> {
   const fields = new Fields(body);
   const milestoneId = fields.optionalInteger("milestoneId");
   const reason = fields.text("reason", reasonCharactersMax);
@@ -52,7 +52,7 @@ export function findTarget(
   business: string,
   contractId: string,
   request: RefundRequest,
-): Decision<Target> {
+): Granted<Target> {
   const found = findContract(world, contractId);
   if (!found.ok) return found;
   const contract = found.value;
@@ -69,7 +69,7 @@ export function findTarget(
   return milestone.ok ? checkPartial({ contract, milestone: milestone.value }, request) : milestone;
 }
 
-function checkPartial(target: Target, request: RefundRequest): Decision<Target> {
+function checkPartial(target: Target, request: RefundRequest): Granted<Target> {
   const whole = (target.milestone ?? target.contract).amount;
   if (request.kind === "full" || request.amount < whole) return ok(target);
   return refuseFields({ field: "amount", message: "amount must be below the base amount of the target." });

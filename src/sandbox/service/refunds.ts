@@ -1,7 +1,7 @@
 import { ok } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
-import { refuse } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { ContractRecord, RefundRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 import { touch } from "./actions.ts";
@@ -21,7 +21,7 @@ export async function requestRefund(
   business: string,
   contractId: string,
   body: unknown,
-): Promise<Decision<RefundRecord>> {
+): Promise<Granted<RefundRecord>> {
   const request = readRefundRequest(world, body);
   if (!request.ok) return request;
   const target = findTarget(world, business, contractId, request.value);
@@ -34,7 +34,7 @@ export async function requestRefund(
   return takeIfFirst(world, target.value, request.value);
 }
 
-function takeIfFirst(world: World, target: Target, request: RefundRequest): Decision<RefundRecord> {
+function takeIfFirst(world: World, target: Target, request: RefundRequest): Granted<RefundRecord> {
   if (findActive(world, target, request.kind) !== undefined) {
     const detail = "Another refund of the same target was accepted at the same moment.";
     return refuse(409, "ConcurrentRefund", detail);
@@ -78,7 +78,7 @@ function wholeAmount(world: World, { contract, milestone }: Target): number {
 }
 
 /** The bank has paid the buyer back (§3). 409 when it already had. */
-export function settleRefund(world: World, refundId: number): Decision<RefundRecord> {
+export function settleRefund(world: World, refundId: number): Granted<RefundRecord> {
   const refund = world.state.refunds.get(refundId);
   const contract = refund && world.state.contracts.get(refund.contractId);
   if (refund === undefined || contract === undefined) {

@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { emitTest } from "./events.ts";
 import { Fields } from "../wire/fields.ts";
 import type { SubscriptionRecord } from "../world/records.ts";
@@ -11,7 +11,7 @@ export function putSubscription(
   world: World,
   business: string,
   body: unknown,
-): Decision<{ subscription: SubscriptionRecord; created: boolean }> {
+): Granted<{ subscription: SubscriptionRecord; created: boolean }> {
   const fields = new Fields(body);
   const webhookUrl = fields.url("webhookUrl");
   if (fields.errors.length > 0) return refuseFields(...fields.errors);
@@ -41,13 +41,13 @@ export function newSecret(world: Pick<Ground, "random">): string {
   return `whsec_${world.random.hex(24)}`;
 }
 
-export function findSubscription(world: World, business: string): Decision<SubscriptionRecord> {
+export function findSubscription(world: World, business: string): Granted<SubscriptionRecord> {
   const subscription = world.state.subscriptions.get(business);
   if (subscription !== undefined) return ok(subscription);
   return refuse(404, "WebhookNotFound", "There is no webhook yet: POST /apps/api/webhooks creates one.");
 }
 
-export function deleteSubscription(world: World, business: string): Decision<true> {
+export function deleteSubscription(world: World, business: string): Granted<true> {
   const found = findSubscription(world, business);
   if (!found.ok) return found;
   world.state.removeSubscription(business);
@@ -55,7 +55,7 @@ export function deleteSubscription(world: World, business: string): Decision<tru
 }
 
 /** The old secret stops at once: what is still to be retried is signed with the new one (supplement). */
-export function regenerateSecret(world: World, business: string): Decision<{ secretKey: string }> {
+export function regenerateSecret(world: World, business: string): Granted<{ secretKey: string }> {
   const found = findSubscription(world, business);
   if (!found.ok) return found;
   found.value.secretKey = newSecret(world);
@@ -67,7 +67,7 @@ export function regenerateSecret(world: World, business: string): Decision<{ sec
 }
 
 /** §4.5 */
-export function sendTest(world: World, business: string): Decision<{ webhookId: string; message: string }> {
+export function sendTest(world: World, business: string): Granted<{ webhookId: string; message: string }> {
   const found = findSubscription(world, business);
   if (!found.ok) return found;
   if (!found.value.isActive) {

@@ -1,14 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import type { Json } from "../wire/json.ts";
 import type { State } from "../world/state.ts";
 import type { World } from "../world/world.ts";
 
 /** `POST /connect/token`, form-encoded client credentials (supplement). The answer has no envelope: OAuth's own shape. */
-export function issueToken(world: World, form: URLSearchParams): Decision<Json> {
+export function issueToken(world: World, form: URLSearchParams): Granted<Json> {
   const missing = ["grant_type", "client_id", "client_secret"].filter((name) => !form.get(name)?.trim());
   if (missing.length > 0) {
     return refuseFields(
@@ -48,7 +48,7 @@ function writeToken(world: World, clientId: string, expiresAtMs: number): string
 }
 
 /** The client that the `Authorization` header names; a 401 otherwise (§5). */
-export function authenticate(world: World, authorization: string | undefined): Decision<string> {
+export function authenticate(world: World, authorization: string | undefined): Granted<string> {
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {
     return refuse(401, "Unauthorized", "The header Authorization: Bearer <ACCESS_TOKEN> is missing.");

@@ -1,6 +1,6 @@
 import { ok } from "../../shared/result.ts";
-import { refuse, refuseFields } from "../wire/decision.ts";
-import type { Decision } from "../wire/decision.ts";
+import { refuse, refuseFields } from "../wire/refusal.ts";
+import type { Granted } from "../wire/refusal.ts";
 import { Fields } from "../wire/fields.ts";
 import type { SmsRecord, UserRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
@@ -50,14 +50,14 @@ function addKyc(world: World, user: UserRecord, person: Person): UserRecord {
 }
 
 /** `POST /apps/api/user` (supplement). */
-export function postUser(world: World, body: unknown): Decision<UserRecord> {
+export function postUser(world: World, body: unknown): Granted<UserRecord> {
   const fields = new Fields(body);
   const person = readUser(fields);
   return fields.errors.length > 0 ? refuseFields(...fields.errors) : ok(findOrCreateUser(world, person));
 }
 
 /** `GET /apps/api/user/onboarding?phoneNumber=…` (supplement). */
-export function findUserByPhone({ state }: World, given: string | null): Decision<UserRecord> {
+export function findUserByPhone({ state }: World, given: string | null): Granted<UserRecord> {
   if (given === null || given.trim() === "") {
     return refuseFields({ field: "phoneNumber", message: "phoneNumber is required." });
   }
@@ -65,7 +65,7 @@ export function findUserByPhone({ state }: World, given: string | null): Decisio
   return user === undefined ? refuse(404, "UserNotFound", "No user has this phone number.") : ok(user);
 }
 
-export function findUser({ state }: World, platformRefId: string): Decision<UserRecord> {
+export function findUser({ state }: World, platformRefId: string): Granted<UserRecord> {
   const user = state.users.get(platformRefId);
   if (user !== undefined) return ok(user);
   return refuse(404, "UserNotFound", `No user has the platformRefId ${platformRefId}.`);

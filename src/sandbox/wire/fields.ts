@@ -1,5 +1,5 @@
 import { parseWireTime } from "../../shared/wire-time.ts";
-import type { ValidationError } from "./decision.ts";
+import type { ValidationError } from "./refusal.ts";
 import { parseHalalas } from "./money.ts";
 
 /** Rows of a list, milestones above all: far above any contract, far below what would hurt. */

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 
 import { ok } from "../../shared/result.ts";
-import { refuseFields } from "../wire/decision.ts";
-import type { Decision, ValidationError } from "../wire/decision.ts";
+import { refuseFields } from "../wire/refusal.ts";
+import type { Granted, ValidationError } from "../wire/refusal.ts";
 
 /** How often something goes wrong: each a probability from 0 to 1, by default 0. */
 export interface FaultOptions {
@@ -38,7 +38,7 @@ const probabilities = [
 const ranges = ["delayMs", "slowReadMs"] as const satisfies (keyof FaultOptions)[];
 
 /** Reads faults from anywhere; each wrong one is named. */
-export function parseFaults(given: object): Decision<FaultOptions> {
+export function parseFaults(given: object): Granted<FaultOptions> {
   const faults: Mutable<FaultOptions> = {};
   const errors: ValidationError[] = [];
   for (const [name, value] of Object.entries(given)) {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { createSandbox } from "../../src/sandbox.ts";
-import type { Sandbox } from "../../src/sandbox.ts";
-import { at, connect, contractBody, isGuid, isUtc, milestones, openSandbox, refund } from "./support.ts";
-import type { Answered, Api } from "./support.ts";
+import { createSandbox } from "../../../src/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox.ts";
+import { at, connect, contractBody, isGuid, isUtc, milestones, openSandbox, refund } from "../support.ts";
+import type { Answered, Api } from "../support.ts";
 
 /** §2, row by row: every field of every table, in what the running sandbox answers. */
 interface Seen {

@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { manualClock } from "../../src/sandbox.ts";
-import type { Sandbox } from "../../src/sandbox.ts";
-import { at, connect, createContract, portOf, startReceiver, startSandbox } from "./support.ts";
-import type { Receiver } from "./support.ts";
+import { manualClock } from "../../../src/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox.ts";
+import { at, connect, createContract, portOf, startReceiver, startSandbox } from "../support.ts";
+import type { Receiver } from "../support.ts";
 
 /** §6.5 and the supplement: delivery, retry, disabling. */
 const startMs = Date.UTC(2026, 0, 25, 10);
@@ -42,6 +42,28 @@ describe("§6.5 retries", () => {
     ]);
     const logs = await (await connect(sandbox)).get("/apps/api/webhooks/logs");
     expect([at(logs.body, "data.totalCount"), at(logs.body, "data.logs.0.attemptNumber")]).toEqual([6, 6]);
+  });
+
+  it("carry the same headers, the time of creation included", async () => {
+    const receiver = await startReceiver(503);
+    const sandbox = await startSandbox({ webhookUrl: receiver.url });
+    await sendTest(sandbox);
+    await sandbox.clock.advance(4_400_000);
+    const names = ["content-type", "signature", "event", "webhook-id", "timestamp"];
+    const sent = receiver.received.map(({ headers }) =>
+      names.map((name) => headers[name === "content-type" ? name : `x-service-${name}`]),
+    );
+    expect(sent.length).toBe(6);
+    expect(new Set(sent.map((headers) => headers.join("\n"))).size).toBe(1);
+    expect(sent[0]).not.toContain(undefined);
+  });
+
+  it.each([200, 201, 202, 204, 299])("are not made after a %i", async (status) => {
+    const receiver = await startReceiver(status);
+    const sandbox = await startSandbox({ webhookUrl: receiver.url });
+    await sendTest(sandbox);
+    await sandbox.clock.advance(4_400_000);
+    expect([receiver.received.length, (await sandbox.deliveries.list())[0]?.state]).toEqual([1, "delivered"]);
   });
 
   it("stop at the first 2xx", async () => {

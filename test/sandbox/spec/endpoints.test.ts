@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sandbox } from "../../src/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox.ts";
 import {
   at,
   call,
@@ -13,7 +13,7 @@ import {
   requestToken,
   startReceiver,
   startSandbox,
-} from "./support.ts";
+} from "../support.ts";
 
 /** §4, §5 and the supplement's endpoints: requests, answers and messages. */
 describe("§4.1 create contract", () => {

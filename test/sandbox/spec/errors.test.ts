@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sandbox, SandboxOptions, UserChange } from "../../src/sandbox.ts";
+import type { Sandbox, SandboxOptions, UserChange } from "../../../src/sandbox.ts";
 import {
   at,
   call,
@@ -10,8 +10,8 @@ import {
   milestones,
   refund,
   startSandbox,
-} from "./support.ts";
-import type { Answered, Api } from "./support.ts";
+} from "../support.ts";
+import type { Answered, Api } from "../support.ts";
 
 /** §7 and §8: every row of the error tables and every limit, reached over HTTP. */
 interface Row {

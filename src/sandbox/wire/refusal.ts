@@ -18,8 +18,8 @@ export interface Refusal {
   validationErrors?: readonly ValidationError[];
 }
 
-/** Done, or refused with a reason: what every operation of the sandbox returns. */
-export type Decision<T> = Result<T, Refusal>;
+/** Granted, or refused with a reason: what every operation of the sandbox returns. */
+export type Granted<T> = Result<T, Refusal>;
 
 export function refuse(status: number, message: string, detail?: string): { ok: false; error: Refusal } {
   return err({ status, message, ...(detail === undefined ? {} : { detail }) });
@@ -29,9 +29,9 @@ export function refuseFields(...validationErrors: ValidationError[]): { ok: fals
   return err({ status: 400, message: "ValidationFailed", validationErrors });
 }
 
-/** The same decision about another value. */
-export function mapDecision<T, U>(decision: Decision<T>, change: (value: T) => U): Decision<U> {
-  return decision.ok ? ok(change(decision.value)) : decision;
+/** The same with another value. */
+export function mapGranted<T, U>(granted: Granted<T>, change: (value: T) => U): Granted<U> {
+  return granted.ok ? ok(change(granted.value)) : granted;
 }
 
 /** A refusal in words, for people: each wrong field, or the detail, or the key. */

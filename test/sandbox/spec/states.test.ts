@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import type { ContractAction, Sandbox, SandboxOptions } from "../../src/sandbox.ts";
-import { at, connect, createContract, milestones, refund, startReceiver, startSandbox } from "./support.ts";
-import type { Api, Receiver } from "./support.ts";
+import type { ContractAction, Sandbox, SandboxOptions } from "../../../src/sandbox.ts";
+import { at, connect, createContract, milestones, refund, startReceiver, startSandbox } from "../support.ts";
+import type { Api, Receiver } from "../support.ts";
 
 /** §3: every transition, the events that it fires and the statuses that they name. */
 type Step = ContractAction | "refund" | "settle" | `${ContractAction | "refund"} 1`;

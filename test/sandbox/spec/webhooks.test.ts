@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
-import type { SandboxOptions } from "../../src/sandbox.ts";
+import type { SandboxOptions } from "../../../src/sandbox.ts";
 import {
   at,
   connect,
@@ -15,8 +15,8 @@ import {
   refund,
   startReceiver,
   startSandbox,
-} from "./support.ts";
-import type { Received } from "./support.ts";
+} from "../support.ts";
+import type { Received } from "../support.ts";
 
 /** §6.1 to §6.4: each event, each header, each field of the payload, as a receiver sees them. */
 const seen = new Map<string, Received>();
