@@ -13,6 +13,7 @@ const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const deliveryRow = { file: "src/receiver/delivery-row.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
 const sqliteTables = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/indexes"] };
+const verdict = { file: "src/client/http/verdict.ts", tests: ["client/verdict"] };
 const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
@@ -226,5 +227,53 @@ export const mutants: readonly Mutant[] = [
     find: "sql<SqlBool>`likelihood(${condition}, 0.000001)`",
     replace: "sql<SqlBool>`(${condition})`",
     tests: ["store/sqlite/indexes"],
+  },
+  {
+    name: "a reset counts as nothing sent",
+    file: "src/client/http/exchange.ts",
+    find: 'return code !== "ECONNRESET";',
+    replace: "return true;",
+    tests: ["client/exchange"],
+  },
+  { ...verdict, name: "408 counts as done nothing", find: "return status !== 408;", replace: "return true;" },
+  {
+    ...verdict,
+    name: "an unreadable success of a create is no matter",
+    find: 'if (request.repeat === "unsent") return unknown(request, what, { status });',
+    replace: "",
+  },
+  {
+    ...verdict,
+    name: "a create without an answer is repeated",
+    find: 'if (maySent && request.repeat === "unsent") return unknown(request, what, details);',
+    replace: "",
+  },
+  {
+    name: "the call's own secrets stay in errors",
+    file: "src/client/hide-secrets.ts",
+    find: "for (const secret of secrets) for (const form of spellings(secret)) safe = safe.replaceAll(form, hidden);",
+    replace: "",
+    tests: ["client/hide-secrets"],
+  },
+  {
+    name: "milestones below the contract's amount pass",
+    file: "src/client/input/contract-input.ts",
+    find: "if (sum === BigInt(total.minor)) return;",
+    replace: "if (sum <= BigInt(total.minor)) return;",
+    tests: ["client/inputs"],
+  },
+  {
+    name: "Retry-After without a limit",
+    file: "src/client/http/backoff.ts",
+    find: "Math.min(Math.max(asked, 0), waitMsMax)",
+    replace: "Math.max(asked, 0)",
+    tests: ["client/backoff"],
+  },
+  {
+    name: "a contract id climbs out of its path",
+    file: "src/client/input/fields.ts",
+    find: "&& !/^\\.+$/.test(value)",
+    replace: "",
+    tests: ["client/inputs"],
   },
 ];

@@ -56,6 +56,7 @@ async function pack(): Promise<string> {
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "docs/client.md",
     "docs/reference.md",
     "examples/express/main.ts",
     "examples/fastify-postgres/main.ts",
