@@ -3,7 +3,7 @@ import type { MirrorSource } from "./lib/protocol.ts";
 
 export type { NodeHandler, MirrorSource };
 export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
-export type { WebhookReceiver } from "./lib/protocol.ts";
+export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /**
  * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET is answered 405, and before
@@ -17,8 +17,8 @@ export type { WebhookReceiver } from "./lib/protocol.ts";
  * Behind a parser it takes a kept `req.rawBody`, or the `Buffer` of `express.raw()`; where the bytes are gone it answers
  * 500, which the service retries, and the log names the line to change. `next` is never called.
  *
- * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
- * @throws TypeError when `mirror` is neither
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
+ * @throws TypeError when `mirror` is none of these
  */
 export function expressWebhook(mirror: MirrorSource): NodeHandler {
   return createNodeHandler(mirror, hint);

@@ -1,19 +1,14 @@
 import type { KeptBody } from "./lib/kept-body.ts";
-import {
-  sendNode,
-  toHostRequest,
-  type ByteStream,
-  type NodeRequest,
-  type NodeResponse,
-} from "./lib/node-stream.ts";
-import { createAnswer, gone, type MirrorSource } from "./lib/protocol.ts";
+import type { NodeBodyStream } from "../src/index.ts";
+import { sendNode, toRequest, type NodeRequest, type NodeResponse } from "./lib/node-stream.ts";
+import { createAnswer, faultOf, type MirrorSource } from "./lib/protocol.ts";
 
 export type { MirrorSource };
-export type { ByteStream, NodeRequest, NodeResponse } from "./lib/node-stream.ts";
-export type { WebhookReceiver } from "./lib/protocol.ts";
+export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
+export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 export interface FastifyWebhookOptions {
-  /** A mirror or the promise of one; until that is kept, and when it is broken, the answer is 503. */
+  /** A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503. */
   readonly mirror: MirrorSource;
   /** The route, below the prefix that the plugin is registered with. With or without a slash at its end, both are taken. */
   readonly path: string;
@@ -50,7 +45,7 @@ type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unkn
  * It answers before Fastify looks for a content-type parser: the app's own parsers, of JSON or anything else, neither see
  * the webhook nor are touched by it. Hooks of the app up to `onRequest` run; `preValidation` and later ones don't.
  *
- * @throws TypeError when `mirror` is neither a mirror nor a promise, or `path` is no path
+ * @throws TypeError when `mirror` is none of these, or `path` is no path
  */
 export async function fastifyWebhook(app: FastifyHost, options: FastifyWebhookOptions): Promise<void> {
   const { mirror, path } = options;
@@ -72,15 +67,19 @@ function pathsOf({ initialConfig }: FastifyHost, path: string): string[] {
 /** It never calls `done`: with the hijacked reply, Fastify's part of the request ends here. */
 function createRespond(source: MirrorSource): FastifyHook {
   const answer = createAnswer(source);
-  const handle = async (request: FastifyRequest, reply: FastifyReply, stream?: unknown): Promise<void> => {
+  const handle = async (request: FastifyRequest, reply: FastifyReply, payload?: unknown): Promise<void> => {
     const { raw } = request;
-    const parts = { kept: request, stream: isStream(stream) ? stream : raw };
-    const result = await answer(toHostRequest(raw, hint, parts));
-    if (result !== gone) await sendNode(raw, reply.raw, result);
+    const stream = isStream(payload) ? payload : raw;
+    try {
+      await sendNode(raw, reply.raw, await answer(toRequest(raw, hint, { kept: request, stream })), stream);
+    } catch (error) {
+      await answer(faultOf(error));
+      reply.raw.destroy();
+    }
   };
   return (request, reply, payload) => {
     reply.hijack();
-    handle(request, reply, payload).catch(() => reply.raw.destroy());
+    void handle(request, reply, payload);
   };
 }
 
@@ -88,6 +87,6 @@ const hint =
   "Fastify: an onRequest or preParsing hook reads the request before fastifyWebhook does: leave the webhook's path out of it, or let it keep the bytes in request.rawBody (fastify-raw-body does, with { encoding: false })";
 
 /** Another hook may have put a stream of its own in the place of the request. */
-function isStream(payload: unknown): payload is ByteStream {
-  return typeof (payload as Partial<ByteStream> | null | undefined)?.on === "function";
+function isStream(payload: unknown): payload is NodeBodyStream {
+  return typeof (payload as Partial<NodeBodyStream> | null | undefined)?.resume === "function";
 }

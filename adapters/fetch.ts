@@ -1,12 +1,11 @@
-import { closes, createAnswer, type MirrorSource } from "./lib/protocol.ts";
-import { discardWeb, readWebBody, toResponse, type WebRequest } from "./lib/web-stream.ts";
+import { closes, createAnswer, faultOf, type MirrorSource } from "./lib/protocol.ts";
+import { discardWeb, toResponse, webBody } from "./lib/web-stream.ts";
 
 export type { MirrorSource };
-export type { WebHeaders, WebRequest, WebStream } from "./lib/web-stream.ts";
-export type { WebhookReceiver } from "./lib/protocol.ts";
+export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /** Never rejects. */
-export type FetchHandler = (request: WebRequest) => Promise<Response>;
+export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * A handler from `Request` to `Response`: Next.js route handlers, Remix, SvelteKit, `Bun.serve`, and whatever else speaks
@@ -19,16 +18,27 @@ export type FetchHandler = (request: WebRequest) => Promise<Response>;
  *
  * A request whose body was read before is answered 500, which the service retries.
  *
- * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
- * @throws TypeError when `mirror` is neither
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
+ * @throws TypeError when `mirror` is none of these
  */
 export function fetchWebhook(mirror: MirrorSource): FetchHandler {
   const answer = createAnswer(mirror);
   return async (request) => {
-    const { method, headers } = request;
-    const readBody = (bytesMax: number) => readWebBody(request, bytesMax);
-    const result = await answer({ method, headers, readBody, hint });
-    return toResponse(result, closes(result) ? discardWeb(request) : undefined);
+    try {
+      const { method, headers } = request;
+      const result = await answer({
+        method,
+        headers,
+        hint,
+        // Some runtimes begin to read once it is asked for, and then can't throw away what nobody wanted.
+        get body() {
+          return webBody(request);
+        },
+      });
+      return toResponse(result, closes(result) ? discardWeb(request) : undefined);
+    } catch (error) {
+      return toResponse(await answer(faultOf(error)));
+    }
   };
 }
 

@@ -1,11 +1,12 @@
-import { keptBody, type SentAs } from "./lib/kept-body.ts";
-import { discard, headersFor, readStream, type NodeRequest } from "./lib/node-stream.ts";
-import { closes, createAnswer, gone, type Gone, type MirrorSource, type RawBody } from "./lib/protocol.ts";
-import { discardWeb, readWebBody, toResponse, type WebRequest } from "./lib/web-stream.ts";
+import type { ReceiveRequest } from "../src/index.ts";
+import { keptBody } from "./lib/kept-body.ts";
+import { discard, headersFor, type NodeRequest } from "./lib/node-stream.ts";
+import { closes, createAnswer, faultOf, type MirrorSource } from "./lib/protocol.ts";
+import { discardWeb, toResponse, webBody, type WebRequest } from "./lib/web-stream.ts";
 
 export type { MirrorSource };
-export type { WebHeaders, WebRequest, WebStream } from "./lib/web-stream.ts";
-export type { WebhookReceiver } from "./lib/protocol.ts";
+export type { WebHeaders, WebRequest } from "./lib/web-stream.ts";
+export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /** What is needed of Hono's context, spelled out so that every version's own type fits. */
 export interface HonoContext {
@@ -26,19 +27,24 @@ export type HonoHandler = (context: HonoContext) => Promise<Response>;
  * A middleware in front may have called `c.req.json()`, `text()` or `arrayBuffer()`: Hono keeps what they read. Where
  * one has read `c.req.raw` itself, the bytes are gone, and the answer is 500, which the service retries.
  *
- * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
- * @throws TypeError when `mirror` is neither
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
+ * @throws TypeError when `mirror` is none of these
  */
 export function honoWebhook(mirror: MirrorSource): HonoHandler {
   const answer = createAnswer(mirror);
   return async (context) => {
-    const { raw } = context.req;
-    const incoming = incomingOf(context);
-    const headers = incoming?.rawHeaders ?? raw.headers;
-    const readBody = (bytesMax: number) => readHonoBody(context, incoming, bytesMax);
-    const result = await answer({ method: raw.method, headers, readBody, hint });
-    const unread = closes(result) ? discardHono(context, incoming) : undefined;
-    return toResponse(result === gone ? gone : { ...result, headers: headersFor(incoming, result) }, unread);
+    try {
+      const { raw } = context.req;
+      const incoming = incomingOf(context);
+      const headers = incoming?.rawHeaders ?? raw.headers;
+      const body = honoBody(context, incoming);
+      const source = body instanceof Promise ? await body : body;
+      const result = await answer({ method: raw.method, headers, hint, ...source });
+      const unread = closes(result) ? discardHono(context, incoming) : undefined;
+      return toResponse({ ...result, headers: headersFor(incoming, result) }, unread);
+    } catch (error) {
+      return toResponse(await answer(faultOf(error)));
+    }
   };
 }
 
@@ -51,31 +57,30 @@ function incomingOf({ env }: HonoContext): NodeRequest | undefined {
   return Array.isArray(incoming?.rawHeaders) ? incoming : undefined;
 }
 
-async function readHonoBody(
-  { req }: HonoContext,
-  incoming: NodeRequest | undefined,
-  bytesMax: number,
-): Promise<RawBody | Gone> {
-  const rawBody = await cachedBytes(req.bodyCache);
-  if (rawBody !== undefined) return keptBody({ rawBody }, sentAs(req.raw), bytesMax);
-  const isUnread = incoming?.readableDidRead === false && incoming.destroyed === false && !req.raw.bodyUsed;
-  return isUnread ? readStream(incoming, bytesMax) : readWebBody(req.raw, bytesMax);
+type Source = Pick<ReceiveRequest, "body" | "isSecondHand">;
+
+function honoBody({ req }: HonoContext, incoming: NodeRequest | undefined): Source | Promise<Source> {
+  const cached = cachedBytes(req.bodyCache);
+  if (cached !== undefined) return keptBytes(cached, req.raw.headers.get("content-length") ?? undefined);
+  if (incoming === undefined) return { body: webBody(req.raw) };
+  if (incoming.readableDidRead === false && !req.raw.bodyUsed) return { body: incoming };
+  // What was read and not cloned is empty, or the rest of it.
+  return { body: webBody(req.raw), isSecondHand: true };
 }
 
-function sentAs({ headers }: WebRequest): SentAs {
-  return {
-    length: headers.get("content-length") ?? undefined,
-    encoding: headers.get("content-encoding") ?? undefined,
-  };
+/** Of what `c.req` read, only bytes and text will do: anything else was parsed. */
+function cachedBytes(cache: object = {}): Promise<ArrayBuffer | string> | undefined {
+  const { arrayBuffer, text } = cache as { arrayBuffer?: Promise<ArrayBuffer>; text?: Promise<string> };
+  return arrayBuffer ?? text;
+}
+
+async function keptBytes(cached: Promise<ArrayBuffer | string>, length: string | undefined): Promise<Source> {
+  const read = await cached;
+  const rawBody = typeof read === "string" ? read : new Uint8Array(read);
+  return { body: keptBody({ rawBody }, length), isSecondHand: true };
 }
 
 async function discardHono({ req }: HonoContext, incoming: NodeRequest | undefined): Promise<void> {
   if (incoming === undefined) await discardWeb(req.raw);
   else if (incoming.complete === false) await discard(incoming);
-}
-
-/** Of what `c.req` read, only bytes and text will do: anything else was parsed. */
-async function cachedBytes(cache: object = {}): Promise<Uint8Array | string | undefined> {
-  const { arrayBuffer, text } = cache as { arrayBuffer?: Promise<ArrayBuffer>; text?: Promise<string> };
-  return arrayBuffer === undefined ? text : new Uint8Array(await arrayBuffer);
 }

@@ -3,7 +3,7 @@ import type { MirrorSource } from "./lib/protocol.ts";
 
 export type { NodeHandler, MirrorSource };
 export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
-export type { WebhookReceiver } from "./lib/protocol.ts";
+export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /**
  * A handler for Node's own `http`, `https` and `http2` servers (the last with its compatibility API), and for cloud
@@ -17,8 +17,8 @@ export type { WebhookReceiver } from "./lib/protocol.ts";
  * Where the request's stream was read before, it takes a kept `req.rawBody`, or a `req.body` that is a `Buffer` or a
  * text; where the bytes are gone it answers 500, which the service retries.
  *
- * @param mirror a mirror or the promise of one; until that is kept, and when it is broken, the answer is 503
- * @throws TypeError when `mirror` is neither
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
+ * @throws TypeError when `mirror` is none of these
  */
 export function nodeWebhook(mirror: MirrorSource): NodeHandler {
   return createNodeHandler(mirror, hint);

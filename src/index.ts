@@ -28,6 +28,12 @@ export { EscrowMirrorError, isEscrowMirrorError, type ErrorCode } from "./shared
 export type { Clock } from "./shared/clock.ts";
 export type { Logger, LogFields } from "./shared/logger.ts";
 export type { HeaderBag, ReceiveRequest } from "./receiver/request.ts";
+export type {
+  BodyStream,
+  NodeBodyStream,
+  WebBodyReader,
+  WebBodyStream,
+} from "./receiver/body/body-stream.ts";
 export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
 export type { SecretsSource } from "./receiver/secrets.ts";
 export type { RebuildOptions, RebuildProgress } from "./receiver/rebuild.ts";

@@ -1,17 +1,20 @@
-import { sendNode, toHostRequest, type NodeRequest, type NodeResponse } from "./node-stream.ts";
-import { createAnswer, gone, type MirrorSource } from "./protocol.ts";
+import { sendNode, toRequest, type NodeRequest, type NodeResponse } from "./node-stream.ts";
+import { createAnswer, faultOf, type MirrorSource } from "./protocol.ts";
 
-/** Returns nothing and never throws, so that no version of a framework has a rejection to handle. */
-export type NodeHandler = (req: NodeRequest, res: NodeResponse) => void;
+/**
+ * Resolves once the answer is sent, or the connection is gone: after it `res.writableEnded` tells a host that the request is
+ * dealt with. Never rejects.
+ */
+export type NodeHandler = (req: NodeRequest, res: NodeResponse) => Promise<void>;
 
 export function createNodeHandler(source: MirrorSource, hint: string): NodeHandler {
   const answer = createAnswer(source);
-  const handle = async (req: NodeRequest, res: NodeResponse): Promise<void> => {
-    const result = await answer(toHostRequest(req, hint));
-    if (result !== gone) await sendNode(req, res, result);
-  };
-  return (req, res) => {
-    // What is left to fail is the connection itself, of which nobody is to be told.
-    handle(req, res).catch(() => res.destroy());
+  return async (req, res) => {
+    try {
+      await sendNode(req, res, await answer(toRequest(req, hint)));
+    } catch (error) {
+      await answer(faultOf(error));
+      res.destroy();
+    }
   };
 }

@@ -1,115 +1,96 @@
 /** Node's request and response, as http, Express and Fastify have them. */
-import { isUint8Array } from "node:util/types";
-import type { ReceiveResult } from "../../src/index.ts";
-import { createBodyChunks } from "./body-chunks.ts";
-import { doubted, keptBody, type KeptBody, type SentAs } from "./kept-body.ts";
+import type { NodeBodyStream, ReceiveRequest, ReceiveResult } from "../../src/index.ts";
+import { keptBody, type KeptBody } from "./kept-body.ts";
 import { createLinger } from "./linger.ts";
-import { closes, gone, type Doubtful, type Gone, type HostRequest, type RawBody } from "./protocol.ts";
+import { closes } from "./protocol.ts";
 
 /** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
-export interface NodeRequest extends KeptBody {
+export interface NodeRequest extends KeptBody, NodeBodyStream {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly rawHeaders?: readonly string[] | undefined;
   readonly httpVersionMajor?: number;
   readonly complete?: boolean;
-  readonly readableDidRead?: boolean;
-  readonly readableEncoding?: BufferEncoding | null;
-  readonly destroyed?: boolean;
-  on(event: string, listener: (chunk: unknown) => void): unknown;
-  off(event: string, listener: (chunk: unknown) => void): unknown;
-  pause(): unknown;
-  resume(): unknown;
+  /** On HTTP/2: what the request goes over. */
+  readonly stream?: { close?(code: number): unknown };
 }
 
 /** What is needed of Node's `ServerResponse`. */
 export interface NodeResponse {
   readonly headersSent: boolean;
   readonly destroyed?: boolean;
+  readonly writableFinished?: boolean;
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   write(chunk: string): unknown;
   end(): unknown;
   end(chunk: string): unknown;
   destroy(): unknown;
+  on?(event: string, listener: () => void): unknown;
 }
 
 /** Where a host keeps bytes and stream, if that is not the request itself. */
 export interface BodyParts {
   readonly kept: KeptBody;
-  readonly stream: ByteStream;
+  readonly stream: NodeBodyStream;
 }
 
-export function toHostRequest(
+export function toRequest(
   req: NodeRequest,
   hint: string,
-  parts: BodyParts = { kept: req, stream: req },
-): HostRequest {
+  { kept, stream }: BodyParts = { kept: req, stream: req },
+): ReceiveRequest {
+  const body = keptBody(kept, req.headers["content-length"]?.toString()) ?? stream;
   return {
-    method: req.method ?? "",
+    method: req.method,
     // Node joins repeated headers in `headers`; a gateway's imitation of a request may have nothing else.
     headers: req.rawHeaders?.length ? req.rawHeaders : req.headers,
-    readBody: (bytesMax) => readNodeBody(req, parts, bytesMax),
+    body,
+    // A hook's own stream may be an inflated one.
+    isSecondHand: body !== req,
     hint,
   };
 }
 
-async function readNodeBody(
+/**
+ * Sends nothing where something else has answered already. Resolves once the answer has left, or nobody is there to get it.
+ *
+ * @param stream where the body comes from
+ */
+export async function sendNode(
   req: NodeRequest,
-  { kept, stream }: BodyParts,
-  bytesMax: number,
-): Promise<RawBody | Gone> {
-  const sent = sentAs(req);
-  const body = keptBody(kept, sent, bytesMax);
-  if (body !== undefined || stream.readableDidRead === true) return body;
-  if (stream.destroyed === true) return gone;
-  const read = await readStream(stream, bytesMax);
-  // A hook's own stream may be an inflated one.
-  const isOriginal = stream === req || !isUint8Array(read) || read.byteLength > bytesMax;
-  return isOriginal ? read : doubted(read, sent);
-}
-
-function sentAs({ headers }: NodeRequest): SentAs {
-  const valueOf = (name: string): string | undefined => headers[name]?.toString();
-  return { length: valueOf("content-length"), encoding: valueOf("content-encoding") };
-}
-
-/** Any readable stream of bytes; some hosts pass one on that is not the request itself. */
-export type ByteStream = Pick<
-  NodeRequest,
-  "on" | "off" | "pause" | "readableDidRead" | "readableEncoding" | "destroyed"
->;
-
-/** Holds at most `bytesMax` and one chunk, and leaves the rest unread. */
-export function readStream(stream: ByteStream, bytesMax: number): Promise<Uint8Array | Doubtful | Gone> {
-  return new Promise((resolve) => {
-    const chunks = createBodyChunks(bytesMax);
-    const finish = (): void => {
-      stream.off("data", onData);
-      stream.pause();
-      resolve(chunks.body());
-    };
-    const onData = (chunk: unknown): void => {
-      chunks.add(chunk, stream.readableEncoding);
-      if (chunks.isOver()) finish();
-    };
-    stream.on("data", onData);
-    stream.on("end", finish);
-    // These stay: an "error" that comes later would end the process if nobody listened.
-    stream.on("error", () => resolve(gone));
-    stream.on("close", () => resolve(gone));
-  });
-}
-
-/** Sends nothing where something else has answered already. */
-export async function sendNode(req: NodeRequest, res: NodeResponse, result: ReceiveResult): Promise<void> {
+  res: NodeResponse,
+  result: ReceiveResult,
+  stream: NodeBodyStream = req,
+): Promise<void> {
   if (res.headersSent || res.destroyed === true) return;
   const { status, body } = result;
   res.writeHead(status, { ...headersFor(req, result), "content-length": Buffer.byteLength(body) });
-  if (closes(result) && req.complete === false) {
-    res.write(body);
-    await discard(req);
-    res.end();
-  } else res.end(body);
+  if (closes(result) && req.complete === false) await sendCutting(req, res, body, stream);
+  else res.end(body);
+  // Node throws away what nobody read of the request, and knows nothing of a stream that a hook put behind it.
+  if (stream !== req) stream.resume();
+  await sent(res);
+}
+
+/** An end that comes before the sender has stopped could reach him before the answer does. On HTTP/2 it ends the one stream. */
+async function sendCutting(
+  req: NodeRequest,
+  res: NodeResponse,
+  body: string,
+  stream: NodeBodyStream,
+): Promise<void> {
+  if (isHttp2(req)) res.end(body);
+  else res.write(body);
+  await discard(stream);
+  if (isHttp2(req)) req.stream?.close?.(noError);
+  else res.end();
+}
+
+/** "The answer is complete, send no more" (RFC 9113 §8.1). */
+const noError = 0;
+
+function isHttp2({ httpVersionMajor = 1 }: NodeRequest): boolean {
+  return httpVersionMajor >= 2;
 }
 
 /** On HTTP/2 each answer ends its own stream, and the header that ends a connection has no place. */
@@ -117,17 +98,26 @@ export function headersFor(
   req: NodeRequest | undefined,
   { headers }: ReceiveResult,
 ): ReceiveResult["headers"] {
-  if ((req?.httpVersionMajor ?? 1) < 2) return headers;
+  if (req === undefined || !isHttp2(req)) return headers;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "connection"));
 }
 
 /** Throws away what still comes, until the sender has stopped or the linger is over. */
-export async function discard(req: NodeRequest): Promise<void> {
+export async function discard(stream: NodeBodyStream): Promise<void> {
   const linger = createLinger();
-  req.on("data", linger.more);
-  req.on("end", linger.end);
-  req.on("close", linger.end);
-  req.resume();
+  stream.on("data", linger.more);
+  stream.on("end", linger.end);
+  stream.on("close", linger.end);
+  stream.resume();
   await linger.over;
   linger.end();
+}
+
+/** An imitation of a response may tell of neither. */
+function sent(res: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (res.writableFinished !== false || res.destroyed === true || res.on === undefined) return resolve();
+    res.on("finish", resolve);
+    res.on("close", resolve);
+  });
 }

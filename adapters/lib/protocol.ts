@@ -1,104 +1,107 @@
 /**
- * What every host does with a webhook: wait for the mirror, take the bytes as sent, let the mirror decide, send its
- * answer. Hosts translate, they don't decide; the two answers made here are those that a mirror can't give itself.
+ * What every host does with a webhook: wait for the mirror, hand the request over, send the answer. Hosts translate, they
+ * don't decide; the answers made here are those that a mirror can't give itself.
  */
 import type { Mirror, ReceiveRequest, ReceiveResult } from "../../src/index.ts";
+import { monotonicMs, sleep } from "./timers.ts";
 
 /** The part of a mirror that a host needs. */
-export type WebhookReceiver = Pick<Mirror, "receive" | "maxBodyBytes">;
+export type WebhookReceiver = Pick<Mirror, "receive">;
 
-/** A mirror, or the promise that `createMirror` returns: until it is kept (or when it is broken) the answer is 503. */
-export type MirrorSource = WebhookReceiver | PromiseLike<WebhookReceiver>;
+/**
+ * A mirror, a promise of one, or a function that returns either. While a promise is pending, or if it rejects, requests get
+ * 503. A function is called for the first request, which waits for it; if it fails, it is called again for a later one.
+ */
+export type MirrorSource = WebhookReceiver | PromiseLike<WebhookReceiver> | MirrorOpener;
 
-/** The bytes of one request where they were found; `undefined` where a parser has consumed them. */
-export type RawBody = Uint8Array | Doubtful | undefined;
+/** Opens a mirror when it is needed: importing a route then opens no database. */
+export type MirrorOpener = () => WebhookReceiver | PromiseLike<WebhookReceiver>;
 
-/** What something else has read and may have changed: only the signature can tell. */
-export interface Doubtful {
-  readonly doubtful: Uint8Array | string;
-}
+/** Never rejects. */
+export type Answer = (request: ReceiveRequest) => Promise<ReceiveResult>;
 
-/** One request of a host, as far as the protocol needs it. */
-export interface HostRequest {
-  readonly method: string;
-  readonly headers: ReceiveRequest["headers"];
-  /**
-   * Reads no more than `bytesMax` and one chunk: more is given back as it is, and the mirror refuses it. `gone` when the
-   * sender went away half-way.
-   */
-  readBody(bytesMax: number): Promise<RawBody | Gone>;
-  /** Which line of this framework's set-up to change where the bytes are missing. */
-  readonly hint: string;
-}
-
-/** The sender closed the connection before the body was complete: nothing is stored, and nobody hears an answer. */
-export const gone = Symbol("gone");
-export type Gone = typeof gone;
-
-/** Never rejects. Resolves with what to send, `gone` where there is nobody to send it to. */
-export type Answer = (request: HostRequest) => Promise<ReceiveResult | Gone>;
-
-/** Whether the answer ends the connection, so that what still comes of the request has to be thrown away before. */
-export function closes(result: ReceiveResult | Gone): boolean {
-  return result !== gone && result.headers["connection"] === "close";
-}
-
-/** @throws TypeError when `source` is neither a mirror nor a promise: a mistake in the set-up, said at start */
+/** @throws TypeError when `source` is none: a mistake in the set-up, said at start */
 export function createAnswer(source: MirrorSource): Answer {
   const current = openSource(source);
   return async (request) => {
     try {
-      const mirror = current();
-      return mirror === undefined ? failed("starting") : await take(mirror, request);
-    } catch {
+      const found = current();
+      // A host may use the buffer of a body again once we wait.
+      const mirror = found instanceof Promise ? await found : found;
+      return mirror === undefined ? failed("starting") : await mirror.receive(request);
+    } catch (error) {
+      warn("ESCROW_MIRROR_FAILED", `A webhook is answered 503, since receive() failed: ${causeOf(error)}`);
       return failed("internal-error");
     }
   };
 }
 
-async function take(mirror: WebhookReceiver, request: HostRequest): Promise<ReceiveResult | Gone> {
-  const { method, headers, hint } = request;
-  // Of a request that is refused for its method, the body is not waited for.
-  const body = method.toUpperCase() === "POST" ? await request.readBody(mirror.maxBodyBytes) : undefined;
-  if (body === gone) return gone;
-  if (body === undefined || !("doubtful" in body)) return mirror.receive({ method, headers, body, hint });
-  const result = await mirror.receive({ method, headers, body: body.doubtful, hint });
-  return isOfBody(result) ? mirror.receive({ method, headers, hint }) : result;
+/** An error of the host's own, in the place of a request: the mirror has the log. */
+export function faultOf(error: unknown): ReceiveRequest {
+  return { headers: [], fault: error ?? "nothing" };
 }
 
-/**
- * A genuine delivery whose bytes were changed looks forged, or too large where they were inflated, and would be refused
- * for good. So the bytes of a doubtful body that are refused for what they are count as gone, which the service retries.
- */
-function isOfBody({ reason }: ReceiveResult): boolean {
-  return reason === "signature-mismatch" || reason === "secret-unproven" || reason === "body-too-large";
+/** Whether the answer ends the connection, so that what still comes of the request has to be thrown away before. */
+export function closes({ headers }: ReceiveResult): boolean {
+  return headers["connection"] === "close";
 }
 
-function openSource(source: MirrorSource): () => WebhookReceiver | undefined {
+type Current = () => WebhookReceiver | undefined | Promise<WebhookReceiver | undefined>;
+
+function openSource(source: MirrorSource): Current {
   if (isReceiver(source)) return () => source;
+  if (typeof source === "function") return openLazily(source);
   if (typeof (source as Partial<PromiseLike<unknown>> | null | undefined)?.then !== "function")
-    throw new TypeError("expected a mirror, or the promise of one that createMirror returns");
+    throw new TypeError(
+      "expected a mirror, the promise of one that createMirror returns, or a function to one",
+    );
   let mirror: WebhookReceiver | undefined;
-  const keep = (ready: WebhookReceiver): void => {
-    if (isReceiver(ready)) mirror = ready;
-    else warnNotStarted(notAMirror);
-  };
-  Promise.resolve(source).then(keep, (error: unknown) => warnNotStarted(causeOf(error)));
+  void openWith(() => source).then((ready) => (mirror = ready));
   return () => mirror;
+}
+
+/** The service waits 30 s for its answer. */
+const openTimeoutMs = 20_000;
+const openAgainAfterMs = 5_000;
+
+/** One opening at a time, however many requests come. */
+function openLazily(open: MirrorOpener): Current {
+  let mirror: WebhookReceiver | undefined;
+  let opening: Promise<WebhookReceiver | undefined> | undefined;
+  let notBeforeMs = 0;
+  const begin = async (): Promise<WebhookReceiver | undefined> => {
+    mirror = await openWith(open);
+    notBeforeMs = monotonicMs() + openAgainAfterMs;
+    opening = undefined;
+    return mirror;
+  };
+  return () => {
+    if (mirror !== undefined || monotonicMs() < notBeforeMs) return mirror;
+    return (opening ??= Promise.race([begin(), sleep(openTimeoutMs, undefined, { ref: false })]));
+  };
+}
+
+/** The mirror that has the logger never came to be, and the host goes on: without a word nobody would know why it answers 503. */
+async function openWith(open: MirrorOpener): Promise<WebhookReceiver | undefined> {
+  try {
+    const ready = await open();
+    if (isReceiver(ready)) return ready;
+    warn("ESCROW_MIRROR_NOT_STARTED", `${notStarted}: ${notAMirror}`);
+  } catch (error) {
+    warn("ESCROW_MIRROR_NOT_STARTED", `${notStarted}: ${causeOf(error)}`);
+  }
+  return undefined;
 }
 
 function isReceiver(source: unknown): source is WebhookReceiver {
   return typeof (source as Partial<WebhookReceiver> | null | undefined)?.receive === "function";
 }
 
+const notStarted = "The mirror did not start, so every webhook is answered 503";
 const notAMirror = "its promise resolved to something else: pass what createMirror returns";
 
-/** The mirror that has the logger never came to be, and the host goes on: without a word nobody would know why it answers 503. */
-function warnNotStarted(cause: string): void {
-  process.emitWarning(`The mirror did not start, so every webhook is answered 503: ${cause}`, {
-    type: "EscrowMirrorWarning",
-    code: "ESCROW_MIRROR_NOT_STARTED",
-  });
+function warn(code: string, message: string): void {
+  process.emitWarning(message, { type: "EscrowMirrorWarning", code });
 }
 
 /** Of an error that is not ours only its kind: the host's own code made it, and its message may quote a secret. */

@@ -4,5 +4,11 @@ import * as promises from "node:timers/promises";
 
 export const { setTimeout, clearTimeout } = timers;
 
+/** Resolves after `ms`. */
+export const sleep = promises.setTimeout;
+
 /** Resolves on the next turn of the event loop. */
 export const nextTurn = promises.setImmediate;
+
+/** Milliseconds of a clock that is never set back. */
+export const monotonicMs: () => number = performance.now.bind(performance);

@@ -1,15 +1,13 @@
 /** The Fetch API's request and response, as `fetch` handlers and Hono have them. */
-import type { ReceiveResult } from "../../src/index.ts";
-import { createBodyChunks } from "./body-chunks.ts";
+import type { ReceiveRequest, ReceiveResult, WebBodyStream } from "../../src/index.ts";
 import { createLinger } from "./linger.ts";
 import { nextTurn } from "./timers.ts";
-import { gone, type Doubtful, type Gone, type RawBody } from "./protocol.ts";
 
 /** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
 export interface WebRequest {
   readonly method: string;
   readonly headers: WebHeaders;
-  readonly body: WebStream | null;
+  readonly body: WebBodyStream | null;
   readonly bodyUsed: boolean;
 }
 
@@ -17,42 +15,8 @@ export interface WebHeaders extends Iterable<[string, string]> {
   get(name: string): string | null;
 }
 
-export interface WebStream {
-  readonly locked: boolean;
-  getReader(): WebReader;
-}
-
-export interface WebReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  releaseLock(): void;
-}
-
-/** Holds at most `bytesMax` and one chunk. */
-export async function readWebBody(
-  request: Pick<WebRequest, "body" | "bodyUsed">,
-  bytesMax: number,
-): Promise<RawBody | Gone> {
-  if (request.bodyUsed) return undefined;
-  if (request.body === null) return new Uint8Array();
-  const reader = request.body.getReader();
-  try {
-    return await readChunks(reader, bytesMax);
-  } catch {
-    return gone;
-  }
-}
-
-async function readChunks(reader: WebReader, bytesMax: number): Promise<Uint8Array | Doubtful> {
-  const chunks = createBodyChunks(bytesMax);
-  while (!chunks.isOver()) {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) break;
-    chunks.add(value);
-    // Empty pieces never reach the limit: if they have no end, the process goes on all the same.
-    if (value.byteLength === 0) await nextTurn();
-  }
-  reader.releaseLock();
-  return chunks.body();
+export function webBody(request: Pick<WebRequest, "body" | "bodyUsed">): ReceiveRequest["body"] {
+  return request.bodyUsed ? undefined : (request.body ?? new Uint8Array());
 }
 
 /**
@@ -75,13 +39,8 @@ export async function discardWeb({ body }: Pick<WebRequest, "body">): Promise<vo
   reader.releaseLock();
 }
 
-/**
- * Where the body broke off, the runtime wants a response all the same: of a sender that is still there, who comes again.
- *
- * @param unread kept when what still comes of the request is thrown away, where the answer ends the connection
- */
-export function toResponse(result: ReceiveResult | Gone, unread?: Promise<void>): Response {
-  if (result === gone) return new Response(null, { status: 503, headers: { "retry-after": "5" } });
+/** @param unread kept when what still comes of the request is thrown away, where the answer ends the connection */
+export function toResponse(result: ReceiveResult, unread?: Promise<void>): Response {
   const { status, body } = result;
   // Without a length, the answer to a HEAD would end the connection.
   const headers = { ...result.headers, "content-length": String(Buffer.byteLength(body)) };

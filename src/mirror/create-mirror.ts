@@ -87,8 +87,6 @@ export interface Mirror extends HandlerSurface {
   health(): Promise<Health>;
   /** For reads and joins of your own, over a connection that can't write. */
   readonly db: Kysely<MirrorDatabase>;
-  /** Bytes. A larger body is answered 413, so that a host may stop reading there. */
-  readonly maxBodyBytes: number;
   /**
    * Refuses new deliveries with 503, commits and answers those in flight, tells running handlers by their signal and waits
    * for them, then closes the store. What still runs at the deadline is given back, for another process.
@@ -123,7 +121,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const { store, migrate, logger, clock, webhook, folding } = settings;
   // What can be wrong with the options is said before anything is opened.
   const verifier = createVerifier({ ...webhook, scheme: webhook.signature });
-  const notify = createNotify(logger);
+  const notify = createNotify(logger, clock);
   const secrets = await openSecrets(webhook.secrets, verifier.scheme, clock, (error) =>
     notify.secretsFault(error),
   );
@@ -203,7 +201,6 @@ function assemble(settings: MirrorSettings, receiver: Receiver, handlers: Handle
     get db() {
       return store.db;
     },
-    maxBodyBytes: webhook.maxBodyBytes,
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -3,7 +3,7 @@ import type { FoldOptions } from "../domain/fold.ts";
 import type { Backoff } from "../handlers/backoff.ts";
 import type { DefinedHandler } from "../handlers/define-handler.ts";
 import type { RunnerOptions } from "../handlers/runner.ts";
-import type { IntakeLimits } from "../receiver/intake.ts";
+import type { ReceiverParts } from "../receiver/receive.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";
@@ -60,6 +60,16 @@ export interface IntakeOptions {
   readonly bytesMax?: number | undefined;
   /** How many share one commit at most. Default 256. */
   readonly batchMax?: number | undefined;
+  /**
+   * How many bytes of bodies are held before their signatures are checked, of all requests of this process together. Above it
+   * the largest body that is still being read is answered 503. Default 32 MiB.
+   */
+  readonly unverifiedBytesMax?: number | undefined;
+  /**
+   * How long one body may take to arrive, after which it is answered 503. Milliseconds, default 20,000 and no more: the
+   * service waits 30 s.
+   */
+  readonly bodyTimeoutMs?: number | undefined;
 }
 
 /** How handlers are run. */
@@ -87,7 +97,7 @@ export interface MirrorSettings {
   readonly migrate: "auto" | "check";
   readonly webhook: WebhookOptions & { readonly maxBodyBytes: number; readonly rotating: boolean };
   readonly folding: FoldOptions;
-  readonly intake: IntakeLimits;
+  readonly intake: ReceiverParts["intake"];
   readonly jobs: RunnerOptions;
   readonly handlerTimeoutMs: number;
   readonly logger: Logger;
@@ -123,6 +133,10 @@ const isLogger = (value: unknown): boolean =>
     (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
   );
 
+const tooSmall = (option: keyof IntakeOptions) => ({
+  path: ["intake", option],
+  message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
+});
 const isHandler = (value: unknown): boolean =>
   typeof (value as Partial<DefinedHandler> | null)?.run === "function";
 const isBackoff = (value: unknown): boolean =>
@@ -145,6 +159,8 @@ const schema = strictOptions({
     itemsMax: positive.default(10_000),
     bytesMax: positive.default(67_108_864),
     batchMax: positive.default(256),
+    unverifiedBytesMax: positive.default(33_554_432),
+    bodyTimeoutMs: positive.max(20_000).default(20_000),
   }).prefault({}),
   handlers: z.array(z.custom(isHandler, "expected what defineHandler() gives")).default([]),
   jobs: strictOptions({
@@ -160,7 +176,9 @@ const schema = strictOptions({
   clock: z
     .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
     .optional(),
-}).refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, {
-  path: ["intake", "bytesMax"],
-  message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
-});
+})
+  .refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, tooSmall("bytesMax"))
+  .refine(
+    ({ webhook, intake }) => intake.unverifiedBytesMax >= webhook.maxBodyBytes,
+    tooSmall("unverifiedBytesMax"),
+  );

@@ -1,7 +1,9 @@
 /** The step *notify*: tells of what is committed, and of what was refused. It never changes an answer. */
 import type { AnomalyRecord } from "../domain/records.ts";
+import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError, originOf } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
+import { createRateLimit } from "../shared/rate-limit.ts";
 import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
@@ -15,11 +17,14 @@ export interface Notify {
   /** Gives the verdict back, so that refusing and telling of it are one expression. */
   refused(step: Step, verdict: Verdict): Verdict;
   fault(step: Step, error: unknown): void;
+  /** A body's stream failed, and not for its sender. */
+  broken(error: unknown): void;
   /** `webhook.secrets()` failed: those at hand stay. */
   secretsFault(error: unknown): void;
 }
 
-export function createNotify(logger: Logger): Notify {
+export function createNotify(logger: Logger, clock: Clock): Notify {
+  const mayTellOfAnyone = createRateLimit({ everyMs: tellOfAnyoneEveryMs });
   return {
     committed({ committed, changes }) {
       for (const each of committed) tellDelivery(logger, each);
@@ -34,8 +39,8 @@ export function createNotify(logger: Logger): Notify {
     refused(step, verdict) {
       const { outcome, reason, hint } = verdict;
       const fields = { step, outcome, reason };
-      // Anyone can have a signature refused: verify explains that itself, as often as a log can bear.
-      if (outcome === "failed" && reason !== "secret-unproven") logger.error(fields, explain(reason, hint));
+      if (outcome === "failed" && !isOfAnyone(step, reason)) logger.error(fields, explain(reason, hint));
+      else if (reason === "intake-full" && mayTellOfAnyone(clock.now())) logger.warn(fields, crowded);
       else logger.debug(fields, "refused a request; nothing is stored");
       return verdict;
     },
@@ -48,6 +53,11 @@ export function createNotify(logger: Logger): Notify {
       const what = known ? error.message : nameOfError(error);
       const message = code === "internal-error" ? `${doing[step]}: ${what}` : what;
       logger.error({ step, code, error: nameOfError(cause), at }, message);
+    },
+    broken(error) {
+      if (!mayTellOfAnyone(clock.now())) return;
+      const fields = { step: "request", reason: "body-incomplete", error: nameOfError(error) };
+      logger.error(fields, "the stream of a request's body failed in the host: answered 503");
     },
     secretsFault(error) {
       // What an integrator's function throws may quote what it read.
@@ -67,6 +77,18 @@ const doing: Readonly<Record<Step, string>> = {
   persist: "storing what changed failed",
   notify: "writing jobs and running handlers failed",
 };
+
+/** How often the log has what anyone can bring about. */
+const tellOfAnyoneEveryMs = 10_000;
+
+/** Anyone can have a signature refused, which verify explains itself, or send a body that is too much or never whole. */
+function isOfAnyone(step: Step, reason: Reason | undefined): boolean {
+  if (reason === "intake-full") return step === "request";
+  return reason === "secret-unproven" || reason === "body-incomplete";
+}
+
+const crowded =
+  "bodies whose signatures are not checked yet fill intake.unverifiedBytesMax: the largest are answered 503";
 
 function explain(reason: Reason | undefined, hint: string | undefined): string {
   if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;

@@ -34,6 +34,7 @@ export type Reason =
   | "timestamp-unparseable"
   // failed: nothing stored, and the service comes again
   | "raw-body-unavailable"
+  | "body-incomplete"
   | "secret-unproven"
   | "store-unavailable"
   | "intake-full"
@@ -59,6 +60,8 @@ export interface Verdict {
   readonly reason?: Reason | undefined;
   /** For the log: the fix that the host's adapter knows. */
   readonly hint?: string | undefined;
+  /** The rest of the body is neither read nor known to be short: the answer ends the connection. */
+  readonly closes?: boolean | undefined;
 }
 
 export function failed(reason: Reason, webhookId?: string): Verdict {
@@ -66,11 +69,12 @@ export function failed(reason: Reason, webhookId?: string): Verdict {
 }
 
 /** The answer to a verdict. 500 and 503 are retried by the service, 401 and 413 never (§6.5). */
-export function respond({ outcome, webhookId, reason }: Verdict): ReceiveResult {
+export function respond({ outcome, webhookId, reason, closes }: Verdict): ReceiveResult {
   const status = statusOf(outcome, reason);
+  const closing = closes === true ? { connection: "close" } : {};
   return {
     status,
-    headers: { "content-type": "application/json; charset=utf-8", ...extraHeaders[status] },
+    headers: { "content-type": "application/json; charset=utf-8", ...extraHeaders[status], ...closing },
     body: JSON.stringify({ outcome, webhookId }),
     outcome,
     ...(webhookId === undefined ? {} : { webhookId }),

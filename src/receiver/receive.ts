@@ -10,6 +10,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { within } from "../shared/within.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { inputsOf, isDelivery, type Arrival, type Commit, type SnapshotArrival } from "./arrival.ts";
+import { isBodyStream } from "./body/body-stream.ts";
 import { createCommit, reasonOf } from "./commit.ts";
 import { dedupe } from "./dedupe.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
@@ -18,9 +19,20 @@ import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts"
 import { parseDelivery, type ParseOptions } from "./parse.ts";
 import { persist } from "./persist.ts";
 import type { SecretProof } from "./proof.ts";
-import { readRequest, type ReceiveRequest, type Request } from "./request.ts";
+import { keepBody, readBody } from "./body/read-body.ts";
+import {
+  checkLength,
+  checkMethod,
+  headersOf,
+  leavingUnread,
+  type ReceiveRequest,
+  type Request,
+  type RequestHeaders,
+} from "./request.ts";
+import { doubt } from "./body/second-hand.ts";
 import { freshOf, type Listeners } from "./tell.ts";
 import { transition } from "./transition.ts";
+import { createUnverified } from "./body/unverified.ts";
 import type { Verify } from "./verify.ts";
 
 export interface ReceiverParts {
@@ -31,10 +43,17 @@ export interface ReceiverParts {
   readonly clock: Clock;
   readonly parsing: ParseOptions;
   readonly folding: FoldOptions;
-  readonly intake: IntakeLimits;
+  readonly intake: IntakeLimits & UnverifiedSettings;
   /** How long a request waits for its answer, whatever the store does. Milliseconds, default 23,000. */
   readonly answerMs?: number;
   readonly listeners: Listeners;
+}
+
+export interface UnverifiedSettings {
+  /** How many bytes of bodies may be held before their signatures are checked, of all requests together. */
+  readonly unverifiedBytesMax: number;
+  /** How long one body may take to come. */
+  readonly bodyTimeoutMs: number;
 }
 
 /** The service gives up after 30 s (supplement), and hears of no answer that comes later. */
@@ -56,6 +75,10 @@ export interface Receiver {
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { store, verify, proof, notify, clock, parsing, folding, listeners } = parts;
   const { answerMs = answerMsDefault } = parts;
+  const { bodyBytesMax } = parsing;
+  const { unverifiedBytesMax, bodyTimeoutMs } = parts.intake;
+  const unverified = createUnverified({ bodyBytesMax, bytesMax: unverifiedBytesMax });
+  const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => notify.broken(error) };
   const intake = createIntake<Arrival, Verdict>(
     createCommit({ store, notify, listeners, commitIn, announce }),
     parts.intake,
@@ -87,27 +110,45 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
     let step: Step = "request";
+    const held = unverified.open();
+    const refuse = (verdict: Verdict) => respond(notify.refused(step, { ...verdict, hint: raw.hint }));
     try {
-      const request = refusal() ?? readRequest(raw, parsing.bodyBytesMax);
-      if ("outcome" in request) return respond(notify.refused(step, request));
+      if (raw.fault !== undefined) throw raw.fault as Error;
+      const headers = headersOf(raw.headers);
+      const unfit = checkHead(raw, headers);
+      if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, bodyBytesMax));
+      const read = isBodyStream(raw.body)
+        ? await readBody(raw.body, held, reading)
+        : keepBody(raw, headers, held, bodyBytesMax);
+      const request = { headers, body: held.bytes() };
+      if (read.verdict !== undefined) return refuse(doubt(read.verdict, raw, request, read));
       step = "verify";
-      const verified = await verify(signedView(request));
-      if ("outcome" in verified) return respond(notify.refused(step, verified));
+      const verified = await verify.checkSignature(signedView(request));
+      if ("outcome" in verified) return refuse(doubt(verified, raw, request, read));
       step = "parse";
       const arrival = parseDelivery(request, verified, toIsoTime(clock.now()), parsing);
+      held.release();
       const verdict = await submit(arrival, request.body.byteLength);
       failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
       return respond(verdict);
     } catch (error) {
       notify.fault(step, error);
       return respond(failed(reasonOf(error)));
+    } finally {
+      held.release();
     }
   }
 
-  function refusal(): Verdict | undefined {
+  /** What is refused before its body is read. */
+  function checkHead(raw: ReceiveRequest, headers: RequestHeaders): Verdict | undefined {
     if (closed) return failed("closed");
     // A handler that delivers to its own mirror, and waits for the answer, would wait for itself.
-    return listeners.isInside() ? failed("inside-transaction") : undefined;
+    if (listeners.isInside()) return failed("inside-transaction");
+    return (
+      checkMethod(raw) ??
+      verify.checkHeaders((name) => headers.get(name) ?? []) ??
+      checkLength(raw, headers, bodyBytesMax)
+    );
   }
 
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {
@@ -160,6 +201,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     isFull: () => intake.size >= parts.intake.itemsMax,
     close: async () => {
       closed = true;
+      unverified.close();
       // What is still being verified was taken in before: it is committed too.
       await Promise.all(inFlight);
       await intake.close();

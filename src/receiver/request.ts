@@ -1,5 +1,5 @@
-/** The step *request*: whatever a host has for a request becomes one shape (semantics §2). */
-import { isUint8Array } from "node:util/types";
+/** The step *request*: whatever a host has for a request becomes one shape (semantics §2). Total: no value in it throws. */
+import { isBodyStream, viewOf, type BodyStream } from "./body/body-stream.ts";
 import { failed, type Verdict } from "./outcome.ts";
 
 /** Header names in any case, values as the host has them. */
@@ -8,18 +8,35 @@ export type HeaderBag =
   | readonly string[]
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One HTTP request, in a form that every framework, gateway or test can give. */
+/**
+ * One HTTP request, in a form that every framework, gateway or test can give. Looser copies are taken as well: a header that
+ * is a number counts as its text, and one that is `null` as absent.
+ */
 export interface ReceiveRequest {
-  readonly method: string;
+  /** In any case. One that is absent is taken for `POST`: no reason to lose a delivery. */
+  readonly method?: string | undefined;
   /** `Headers`, a record, a `Map`, pairs, or Node's flat `rawHeaders`. */
   readonly headers: HeaderBag;
-  /** The bytes as received; text is taken as UTF-8. Absent where another parser has consumed them. */
-  readonly body?: Uint8Array | string | undefined;
+  /**
+   * The bytes as received; text is taken as UTF-8. Or a stream of them, of Node or of the Fetch API: it is read only where
+   * method and headers allow a delivery, and no further than `webhook.maxBodyBytes`. Absent where a parser has consumed them.
+   */
+  readonly body?: Uint8Array | string | BodyStream | null | undefined;
   /** The body is base64 of the bytes, as some gateways hand it over. */
-  readonly isBase64Encoded?: boolean;
-  /** What the log says where the body is absent: which line of this host's set-up to change. */
+  readonly isBase64Encoded?: boolean | undefined;
+  /**
+   * Something else has read the body before, and may have changed it. Where its signature does not hold the answer is then
+   * 500, which the service retries, and not 401. Default `false`.
+   */
+  readonly isSecondHand?: boolean | undefined;
+  /** What the log says where the bytes are gone: which line of this host's set-up to change. */
   readonly hint?: string | undefined;
+  /** For adapters: an error of the host's own, in the place of a request. It is logged; the answer is 503. */
+  readonly fault?: unknown;
 }
+
+/** Types bind those who compile. Others send what they have. */
+type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 export interface Request {
   readonly headers: RequestHeaders;
@@ -29,37 +46,73 @@ export interface Request {
 /** All values of each header, by lower-case name. */
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** The request with its bytes, or why it is answered before anything is verified. */
-export function readRequest(raw: ReceiveRequest, bodyBytesMax: number): Request | Verdict {
-  if (raw.method.toUpperCase() !== "POST") return { outcome: "rejected", reason: "method-not-allowed" };
-  if (isLonger(raw, bodyBytesMax)) return tooLarge;
-  const body = bytesOf(raw);
-  if (body === undefined) return { ...failed("raw-body-unavailable"), hint: raw.hint };
-  return body.byteLength > bodyBytesMax ? tooLarge : { headers: headersOf(raw.headers), body };
+export function checkMethod({ method }: Loose<ReceiveRequest>): Verdict | undefined {
+  const isPost = typeof method !== "string" || method.trim().toUpperCase() === "POST";
+  return isPost ? undefined : { outcome: "rejected", reason: "method-not-allowed" };
+}
+
+/** A body that is too long by its own headers: nothing of it is read. */
+export function checkLength(
+  { body }: ReceiveRequest,
+  headers: RequestHeaders,
+  bodyBytesMax: number,
+): Verdict | undefined {
+  return isBodyStream(body) && (lengthOf(headers) ?? 0) > bodyBytesMax ? tooLarge : undefined;
 }
 
 const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
 
+/**
+ * A refusal before the body is read. A host throws the rest of a short one away; of one that is long, or without a known
+ * end, the connection has to close.
+ */
+export function leavingUnread(verdict: Verdict, headers: RequestHeaders, bodyBytesMax: number): Verdict {
+  const isShort = !headers.has("transfer-encoding") && (lengthOf(headers) ?? 0) <= bodyBytesMax;
+  return isShort ? verdict : { ...verdict, closes: true };
+}
+
+/** The length as sent, where one well-formed header has it. */
+export function lengthOf(headers: RequestHeaders): number | undefined {
+  const [text = "", ...more] = headers.get("content-length") ?? [];
+  return more.length === 0 && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A body that is there already, or why it can't be used. */
+export function wholeBody(
+  raw: ReceiveRequest,
+  headers: RequestHeaders,
+  bodyBytesMax: number,
+): Uint8Array | Verdict {
+  if (isLonger(raw, bodyBytesMax)) return tooLarge;
+  const bytes = copyOf(raw);
+  if (bytes !== undefined) return bytes;
+  // A parser may turn an empty body into {} or nothing: nothing was sent, so nothing is lost.
+  return lengthOf(headers) === 0 ? new Uint8Array() : failed("raw-body-unavailable");
+}
+
 /** Told before decoding: base64 takes four characters for three bytes. */
 function isLonger({ body, isBase64Encoded }: ReceiveRequest, bodyBytesMax: number): boolean {
   const lengthMax = isBase64Encoded === true ? Math.ceil(bodyBytesMax / 3) * 4 : bodyBytesMax;
-  return (body?.length ?? 0) > lengthMax;
+  const length = typeof body === "string" ? body.length : viewOf(body)?.byteLength;
+  return (length ?? 0) > lengthMax;
 }
 
 /** A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers, or run us in a realm of its own (Jest). */
-function bytesOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
+function copyOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8");
-  if (!isUint8Array(body)) return undefined;
-  const copy = Buffer.from(body);
+  const bytes = viewOf(body);
+  if (bytes === undefined) return undefined;
+  const copy = Buffer.from(bytes);
   return isBase64Encoded === true ? Buffer.from(copy.toString("latin1"), "base64") : copy;
 }
 
-export function headersOf(bag: HeaderBag): RequestHeaders {
+/** Of whatever a host calls headers, those that can be read. */
+export function headersOf(bag: unknown): RequestHeaders {
   const headers = new Map<string, string[]>();
   for (const [name, value] of entriesOf(bag)) {
-    if (value === undefined) continue;
+    const values = textsOf(value);
+    if (typeof name !== "string" || values.length === 0) continue;
     const key = name.toLowerCase();
-    const values = typeof value === "string" ? [value] : [...value];
     const known = headers.get(key);
     if (known === undefined) headers.set(key, values);
     else known.push(...values);
@@ -67,19 +120,32 @@ export function headersOf(bag: HeaderBag): RequestHeaders {
   return headers;
 }
 
-type Entry = readonly [string, string | readonly string[] | undefined];
+type Entry = readonly [unknown, unknown];
 
-function entriesOf(bag: HeaderBag): Iterable<Entry> {
-  if (Array.isArray(bag) && bag.every((item) => typeof item === "string")) return pairsOf(bag);
-  if (typeof (bag as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function")
-    return bag as Iterable<Entry>;
-  return Object.entries(bag as Record<string, string | readonly string[] | undefined>);
+function entriesOf(bag: unknown): Iterable<Entry> {
+  if (typeof bag !== "object" || bag === null) return [];
+  if (Array.isArray(bag)) return Array.isArray(bag[0]) ? bag.filter(isEntry) : pairsOf(bag);
+  return isIterable(bag) ? [...bag].filter(isEntry) : Object.entries(bag);
+}
+
+function isIterable(bag: object): bag is Iterable<unknown> {
+  return typeof (bag as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function";
+}
+
+function isEntry(item: unknown): item is Entry {
+  return Array.isArray(item);
 }
 
 /** Node's `rawHeaders`: name, value, name, value … */
-function pairsOf(flat: readonly string[]): Entry[] {
+function pairsOf(flat: readonly unknown[]): Entry[] {
   const pairs: Entry[] = [];
-  for (let index = 0; index + 1 < flat.length; index += 2)
-    pairs.push([flat[index] as string, flat[index + 1]]);
+  for (let index = 0; index + 1 < flat.length; index += 2) pairs.push([flat[index], flat[index + 1]]);
   return pairs;
+}
+
+/** A value as text, a list of values as each of them. What is neither is absent. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return ["number", "bigint", "boolean"].includes(typeof value) ? [String(value)] : [];
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
-import { diagnoseMismatch } from "../signature/diagnose.ts";
+import { diagnoseHeaders, diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
 import type { Doubt, SecretProof } from "./proof.ts";
@@ -19,18 +19,30 @@ export interface VerifyParts {
 /** How often a mismatch is explained in the log: an explanation costs more than a check. */
 const diagnoseEveryMs = 10_000;
 
-export type Verify = (request: SignedRequest) => Promise<Verified | Verdict>;
+export interface Verify {
+  /** Why the request is refused for its headers alone, whatever its body, if so. */
+  checkHeaders(headers: SignedRequest["headers"]): Verdict | undefined;
+  checkSignature(request: SignedRequest): Promise<Verified | Verdict>;
+}
 
 export function createVerify(parts: VerifyParts): Verify {
   const { verifier, secrets, proof, clock, logger } = parts;
   const mayDiagnose = createRateLimit({ everyMs: diagnoseEveryMs });
   const check = (request: SignedRequest) => verifier.verify(request, secrets.current(), clock.now());
 
-  return async (request) => {
+  function checkHeaders(headers: SignedRequest["headers"]): Verdict | undefined {
+    const reason = verifier.checkHeaders(headers);
+    if (reason === undefined) return undefined;
+    explain(reason, () => diagnoseHeaders(headers, { scheme: verifier.scheme }));
+    return { outcome: "rejected", reason };
+  }
+
+  async function checkSignature(request: SignedRequest): Promise<Verified | Verdict> {
+    const diagnose = () => diagnoseMismatch(request, secrets.current(), { scheme: verifier.scheme });
     const first = check(request);
     if (first.ok) return first;
     if (first.reason !== "signature-mismatch") {
-      explain(request, first.reason);
+      explain(first.reason, diagnose);
       return { outcome: "rejected", reason: first.reason };
     }
     // A secret that was changed at its source, as by a rotation elsewhere, is taken in before anyone is refused.
@@ -38,21 +50,22 @@ export function createVerify(parts: VerifyParts): Verify {
     const second = reloaded === "changed" ? check(request) : first;
     if (second.ok) return second;
     const doubt = reloaded === "unknown" ? "secrets-not-asked" : await proof.doubt(secrets.current());
-    explain(request, "signature-mismatch", doubt);
+    explain("signature-mismatch", diagnose, doubt);
     return doubt === undefined
       ? { outcome: "rejected", reason: "signature-mismatch" }
       : { outcome: "failed", reason: "secret-unproven" };
-  };
+  }
 
-  function explain(request: SignedRequest, reason: VerifyFailure, doubt?: Doubt): void {
+  function explain(reason: VerifyFailure, diagnose: () => Diagnosis, doubt?: Doubt): void {
     if (!mayDiagnose(clock.now())) return;
-    const { scheme } = verifier;
-    const { cause, explanation } = diagnoseMismatch(request, secrets.current(), { scheme });
+    const { cause, explanation } = diagnose();
     // A request without any signature is mostly a stranger's.
     if (reason === "signature-missing" && cause === "unexplained") return;
     const fields = { step: "verify", reason, cause, answered: doubt === undefined ? 401 : 503 };
     logger.warn(fields, doubt === undefined ? explanation : `${explanation} ${doubts[doubt]}`);
   }
+
+  return { checkHeaders, checkSignature };
 }
 
 const comesAgain = "so it is answered 503, and a genuine delivery comes again.";

@@ -67,6 +67,36 @@ export function diagnoseMismatch(
   return { cause: "unexplained", explanation: explanations.unexplained };
 }
 
+/**
+ * The probable cause where the headers alone don't hold, whatever the body: the scheme whose form they have. It costs a look
+ * at each known form.
+ */
+export function diagnoseHeaders(headers: SignedRequest["headers"], options: DiagnoseOptions = {}): Diagnosis {
+  const scheme = resolveScheme(options.scheme, options.headerPrefix);
+  const hasForm = (form: SchemeTrial): boolean =>
+    createVerifier({ scheme: form.scheme }).checkHeaders(headers) === undefined;
+  const form = [...schemeTrials(scheme), ...presetForms()].find(hasForm);
+  if (form === undefined) return { cause: "unexplained", explanation: explanations.unexplained };
+  return { cause: form.cause, explanation: formExplanations[form.cause] ?? form.explanation };
+}
+
+function presetForms(): SchemeTrial[] {
+  return Object.entries(signaturePresets).map(([name, scheme]) => ({
+    cause: "other-preset",
+    explanation: `The headers have the form of the preset "${name}": set webhook.signature to it.`,
+    scheme,
+  }));
+}
+
+const formExplanations: Partial<Record<DiagnosisCause, string>> = {
+  "signature-encoding":
+    'The signature header is written in the other encoding: set the scheme\'s encoding to "base64" or "hex".',
+  "signature-algorithm":
+    "The signature header is as long as that of another hash: set the scheme's algorithm to the sender's.",
+  "signed-content":
+    "The request has a signature and lacks the id or the timestamp that the scheme signs: set the scheme's content.",
+};
+
 interface Trial extends Diagnosis {
   readonly request: SignedRequest;
   readonly secret: PreparedSecret;

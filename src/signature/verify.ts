@@ -27,6 +27,10 @@ export interface VerifierOptions {
 
 export interface Verifier {
   readonly scheme: ResolvedScheme;
+  /**
+   * Why no body at all could make the request hold, if so: what its headers lack. `verify` would say the same. Never throws.
+   */
+  checkHeaders(headers: SignedRequest["headers"]): VerifyFailure | undefined;
   /** Never throws. `secrets` are tried in their order. */
   verify(request: SignedRequest, secrets: readonly PreparedSecret[], nowMs: number): Verification;
 }
@@ -78,6 +82,13 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
   const isAmong = createComparison(form.length);
   return {
     scheme,
+    checkHeaders(headers) {
+      const claim = readClaim(scheme, form, headers(names.signature));
+      if (typeof claim === "string") return claim;
+      const gap = missingHeader(scheme, partsOf({ headers, body: noBody }, names, claim));
+      if (gap !== undefined) return gap;
+      return claim.digests.some(form.isDigest) ? undefined : "signature-malformed";
+    },
     verify(request, secrets, nowMs) {
       const claim = readClaim(scheme, form, request.headers(names.signature));
       if (typeof claim === "string") return failed(claim);
@@ -198,6 +209,14 @@ function partsOf(request: SignedRequest, names: HeaderNames, claim: Claim): Part
     id: () => request.headers(names.id).join(", "),
     timestamp: () => claim.timestamp ?? request.headers(names.timestamp).join(", "),
   };
+}
+
+const noBody = new Uint8Array();
+
+/** What a content function reads is known once it has run, with the body. */
+function missingHeader(scheme: ResolvedScheme, parts: PartSource): VerifyFailure | undefined {
+  const content = typeof scheme.content === "function" ? undefined : toContent(scheme, parts);
+  return content === undefined ? undefined : missingPart(scheme, content);
 }
 
 function missingPart(scheme: ResolvedScheme, content: Content): VerifyFailure | undefined {

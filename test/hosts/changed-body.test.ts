@@ -232,7 +232,7 @@ it("a host that uses its buffer again, once it has called the webhook, changes n
       createServer((req, res) => {
         void req.toArray().then((chunks) => {
           const rawBody = Buffer.concat(chunks as Buffer[]);
-          webhook(Object.assign(req, { rawBody }), res);
+          void webhook(Object.assign(req, { rawBody }), res);
           return rawBody.fill(0);
         });
       }),

@@ -92,8 +92,8 @@ function nodeRoutes(mirror: MirrorSource): Parameters<typeof createServer>[1] {
   const webhook = nodeWebhook(mirror);
   return (req, res) => {
     const { pathname } = new URL(req.url ?? "/", "http://localhost");
-    if (pathname === path) return webhook(req, res);
-    if (pathname !== "/echo") return res.writeHead(404).end();
+    if (pathname === path) return void webhook(req, res);
+    if (pathname !== "/echo") return void res.writeHead(404).end();
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => res.end(JSON.stringify(echoOf(JSON.parse(Buffer.concat(chunks).toString())))));

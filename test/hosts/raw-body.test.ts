@@ -297,8 +297,13 @@ async function answerToText({ headers, body: bytes }: ReceiveRequest): Promise<n
       controller.close();
     },
   });
-  const request = { method: "POST", headers: new Headers(Object.entries(headers)), body, bodyUsed: false };
-  return (await fetchWebhook(mirror)(request)).status;
+  const init = {
+    method: "POST",
+    headers: new Headers(Object.entries(headers)),
+    body,
+    duplex: "half" as const,
+  };
+  return (await fetchWebhook(mirror)(new Request("http://localhost/escrow", init))).status;
 }
 
 describe("fetch", () => {
@@ -328,7 +333,8 @@ describe("fetch", () => {
         controller.error(new Error("gone"));
       },
     });
-    const broken = new Request("http://localhost/", { method: "POST", body, duplex: "half" });
+    const { headers } = fixtureDelivery("V1");
+    const broken = new Request("http://localhost/", { method: "POST", headers, body, duplex: "half" });
     expect((await fetchWebhook(mirror)(broken)).status).toBe(503);
   });
 });
@@ -369,7 +375,7 @@ describe("node", () => {
         destroy: () => {},
         end: (chunk = "") => resolve(chunk),
       };
-      nodeWebhook(mirror)(req, res);
+      void nodeWebhook(mirror)(req, res);
     });
     expect(JSON.parse(answered)).toEqual({ outcome: "applied", webhookId: "wh-V1" });
   });

@@ -43,8 +43,11 @@ export interface SendShape extends Partial<SignBodyOptions> {
   readonly withoutId?: boolean;
 }
 
+/** A request whose body is there. */
+export type SentRequest = ReceiveRequest & { readonly body: Uint8Array };
+
 /** A signed request. Its header id is derived from the body unless given, so that each event has its own. */
-export function signed(body: Uint8Array | string, shape: SendShape = {}): ReceiveRequest {
+export function signed(body: Uint8Array | string, shape: SendShape = {}): SentRequest {
   const { headers: more, withoutId, ...options } = shape;
   const webhookId = options.webhookId ?? `wh-${sha256(body).slice(0, 12)}`;
   const headers = signBody({ secret, timestamp: noonMs, ...options, body, webhookId });
@@ -53,7 +56,7 @@ export function signed(body: Uint8Array | string, shape: SendShape = {}): Receiv
 }
 
 /** A signed event. */
-export function delivery(type: string, shape: EventShape = {}, send: SendShape = {}): ReceiveRequest {
+export function delivery(type: string, shape: EventShape = {}, send: SendShape = {}): SentRequest {
   return signed(eventBody(type, shape), send);
 }
 

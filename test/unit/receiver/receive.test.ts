@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { ReceiveResult } from "../../../src/receiver/outcome.ts";
+import type { ReceiveRequest } from "../../../src/receiver/request.ts";
 import { delivery, eventBody, noonMs, secret, sha256, signed } from "../../support/delivery.ts";
 import { openMirror } from "../../support/mirror.ts";
 
-const post = (headers: Record<string, string>, body: Uint8Array | string | undefined) => ({
+const post = (headers: Record<string, string>, body: ReceiveRequest["body"]): ReceiveRequest => ({
   method: "POST",
   headers,
   body,
 });
+/** Looks like a signature. */
+const wellFormed = { "X-Service-Signature": "0".repeat(64) };
 
 async function storedRows(mirror: Mirror): Promise<number> {
   return (await mirror.deliveries.list({ limit: 500 })).items.length;
@@ -194,10 +197,10 @@ describe("the response table", () => {
     expect(await storedRows(mirror)).toBe(0);
   });
 
-  it("answers a body over the limit 413 rejected, before any signature is looked at", async () => {
+  it("answers a body over the limit 413 rejected, before its signature is computed", async () => {
     const mirror = await openMirror({ webhook: { maxBodyBytes: 1000 } });
     for (const body of ["x".repeat(1001), "é".repeat(501), Buffer.alloc(1001)]) {
-      const answer = await mirror.receive(post({}, body));
+      const answer = await mirror.receive(post(wellFormed, body));
       expect(answerOf(answer)).toEqual([413, "rejected", "body-too-large"]);
       expect(answer.headers["connection"]).toBe("close");
     }
@@ -205,16 +208,24 @@ describe("the response table", () => {
     const padded = fits.replace('""', `"${"x".repeat(1000 - fits.length)}"`);
     expect((await mirror.receive(signed(padded))).status).toBe(200);
     expect(
-      (await mirror.receive({ ...post({}, Buffer.alloc(1001).toString("base64")), isBase64Encoded: true }))
-        .status,
+      (
+        await mirror.receive({
+          ...post(wellFormed, Buffer.alloc(1001).toString("base64")),
+          isBase64Encoded: true,
+        })
+      ).status,
     ).toBe(413);
+  });
+
+  it("answers a body without a signature 401, whatever its size", async () => {
+    const mirror = await openMirror({ webhook: { maxBodyBytes: 1000 } });
+    expect((await mirror.receive(post({}, Buffer.alloc(1001)))).status).toBe(401);
   });
 
   it("has a limit of 1 MiB unless told", async () => {
     const mirror = await openMirror();
-    expect(mirror.maxBodyBytes).toBe(1_048_576);
-    expect((await mirror.receive(post({}, Buffer.alloc(1_048_577)))).status).toBe(413);
-    expect((await mirror.receive(post({}, Buffer.alloc(1_048_576)))).status).toBe(401);
+    expect((await mirror.receive(post(wellFormed, Buffer.alloc(1_048_577)))).status).toBe(413);
+    expect((await mirror.receive(post(wellFormed, Buffer.alloc(1_048_576)))).status).toBe(503);
   });
 
   it.each(["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "", "POSTER"])(

@@ -350,7 +350,8 @@ describe("the log", () => {
     expect((await mirror.receive(fresh(secret))).status).toBe(200);
     expect((await mirror.receive(signed("not json"))).outcome).toBe("quarantined");
     expect((await mirror.receive({ method: "GET", headers: {} })).status).toBe(405);
-    expect((await mirror.receive({ method: "POST", headers: {} })).status).toBe(500);
+    expect((await mirror.receive({ method: "POST", headers: {} })).status).toBe(401);
+    expect((await mirror.receive({ ...fresh(secret), body: undefined })).status).toBe(500);
     await mirror.close();
     expect((await mirror.receive(fresh(secret))).status).toBe(503);
   });

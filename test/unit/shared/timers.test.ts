@@ -58,8 +58,13 @@ describe.each(fakings)("under %s", (_, fake) => {
     fake();
     const { headers } = delivery("contract.created");
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(100)) });
-    const request = { method: "POST", headers: new Headers(Object.entries(headers)), body, bodyUsed: false };
-    const answered = await handler(request);
+    const init = {
+      method: "POST",
+      headers: new Headers(Object.entries(headers)),
+      body,
+      duplex: "half" as const,
+    };
+    const answered = await handler(new Request("http://localhost/", init));
     expect(answered.status).toBe(413);
     await answered.text();
   });

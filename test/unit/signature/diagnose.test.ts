@@ -4,6 +4,7 @@ import { createRateLimit } from "../../../src/shared/rate-limit.ts";
 import {
   diagnosedJsonBytesMax,
   diagnosedSecretsMax,
+  diagnoseHeaders,
   diagnoseMismatch,
   type Diagnosis,
   type DiagnosisCause,
@@ -172,5 +173,41 @@ describe("a rate limit", () => {
       true,
       false,
     ]);
+  });
+});
+
+function causeOfHeaders(signed: Partial<SignBodyOptions>, scheme: SignatureOption): Diagnosis {
+  const sent = { secret: base64Secret, body, webhookId: "msg_1", timestamp: noonMs, ...signed };
+  const request = requestOf(signBody(sent), "");
+  return diagnoseHeaders((name) => request.headers(name), { scheme });
+}
+
+describe("headers that don't hold, whatever the body", () => {
+  it.each([
+    ["another preset's", { scheme: "github" }, "default", "other-preset"],
+    ["another preset's", { scheme: "stripe" }, "default", "other-preset"],
+    ["another preset's", { scheme: "standard-webhooks" }, "default", "other-preset"],
+    [
+      "in the other encoding",
+      { scheme: { encoding: "base64", prefix: "" } },
+      "default",
+      "signature-encoding",
+    ],
+    ["of another hash", { scheme: { algorithm: "sha512", prefix: "" } }, "default", "signature-algorithm"],
+    [
+      "without what is signed",
+      {},
+      { content: "id.timestamp.body", timestampHeader: "X-At" },
+      "signed-content",
+    ],
+  ] as const)("are explained by the form that they have: %s", (_, signed, scheme, cause) => {
+    const found = causeOfHeaders(signed, scheme);
+    expect(found.cause).toBe(cause);
+    expect(found.explanation).toMatch(/: set /);
+  });
+
+  it("are unexplained where they have none", () => {
+    expect(diagnoseHeaders(() => []).cause).toBe("unexplained");
+    expect(diagnoseHeaders(() => ["z"]).cause).toBe("unexplained");
   });
 });

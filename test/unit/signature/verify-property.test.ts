@@ -90,3 +90,38 @@ function isSpelling(preset: SignaturePreset, changed: string, signature: string)
   if (preset === "standard-webhooks") return changed.split(" ").includes(signature);
   return preset === "stripe" && signature.split(",").every((entry) => changed.split(",").includes(entry));
 }
+
+it("headers that no body could make hold are refused before it, as the check of the whole would", () => {
+  const values = fc.oneof(
+    fc.constantFrom("", " ", "sha256=", "t=1,v1=", "v1,", "0".repeat(64), `v1,${"A".repeat(43)}=`),
+    fc.string({ unit: "binary", maxLength: 90 }),
+    fc.array(fc.stringMatching(/^(sha256=)?[0-9a-z]{64}$/), { maxLength: 2 }),
+  );
+  const broken = fc.record({
+    preset: fc.constantFrom(...presets),
+    part: fc.constantFrom("signatureHeader", "timestampHeader", "idHeader"),
+    value: fc.option(values, { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(broken, ({ preset, part, value }) => {
+      const verifier = createVerifier({ scheme: preset });
+      const secrets = prepareSecrets(base64Secret, verifier.scheme);
+      const body = "{}";
+      const signed = signBody({
+        scheme: preset,
+        secret: base64Secret,
+        body,
+        webhookId: "a",
+        timestamp: noonMs,
+      });
+      const { [verifier.scheme[part as "idHeader"]]: _, ...rest } = signed;
+      const headers = value === undefined ? rest : { ...rest, [verifier.scheme[part as "idHeader"]]: value };
+      const request = requestOf(headers, body);
+      const whole = verifier.verify(request, secrets, noonMs);
+      const early = verifier.checkHeaders((name) => request.headers(name));
+      if (early !== undefined) expect(whole).toEqual({ ok: false, reason: early });
+      else if (!whole.ok) expect(["signature-mismatch", "timestamp-unparseable"]).toContain(whole.reason);
+    }),
+    { numRuns: 2_000 },
+  );
+});

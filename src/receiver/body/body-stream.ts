@@ -1,0 +1,132 @@
+/** Bodies that are still on their way: a stream of either kind, read piece by piece from whatever state it is in. */
+import { Readable } from "node:stream";
+import { isAnyArrayBuffer, isArrayBufferView, isUint8Array } from "node:util/types";
+import { nextTurn } from "../../shared/timers.ts";
+
+/** A body as a host hands it over before it has come. */
+export type BodyStream = NodeBodyStream | WebBodyStream;
+
+/** What is needed of a `Readable` of Node, such as an `IncomingMessage`. */
+export interface NodeBodyStream {
+  on(event: string, listener: (chunk: unknown) => void): unknown;
+  off(event: string, listener: (chunk: unknown) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  readonly readableDidRead?: boolean;
+  readonly readableEnded?: boolean;
+  readonly readableEncoding?: BufferEncoding | null;
+  readonly destroyed?: boolean;
+  readonly errored?: Error | null;
+}
+
+/** What is needed of a `ReadableStream`, such as the `body` of a `Request`. */
+export interface WebBodyStream {
+  readonly locked: boolean;
+  getReader(): WebBodyReader;
+}
+
+export interface WebBodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  releaseLock(): void;
+}
+
+/** Where the pieces go. After the first call of `end`, `lost` or `broken` nothing is listened to. */
+export interface BodySink {
+  /** The piece is of use only during the call. */
+  piece(bytes: Uint8Array): void;
+  /** A piece that somebody has decoded: not every encoding gives back the bytes as they were sent. */
+  text(bytes: Uint8Array): void;
+  end(): void;
+  /** Something else has read it, or holds it. */
+  lost(): void;
+  /** The sender went away, or the stream failed. */
+  broken(error?: unknown): void;
+}
+
+export function isBodyStream(body: unknown): body is BodyStream {
+  return isWebStream(body) || isNodeStream(body);
+}
+
+/** Begins to read. Gives back how to leave the rest unread. */
+export function readStream(stream: BodyStream, sink: BodySink): () => void {
+  return isWebStream(stream) ? readWebStream(stream, sink) : readNodeStream(stream, sink);
+}
+
+function isWebStream(body: unknown): body is WebBodyStream {
+  return typeof (body as Partial<WebBodyStream> | null | undefined)?.getReader === "function";
+}
+
+function isNodeStream(body: unknown): body is NodeBodyStream {
+  const { on, resume } = (body ?? {}) as Partial<NodeBodyStream>;
+  return typeof on === "function" && typeof resume === "function";
+}
+
+/** By events, since an iterator makes a promise for every piece. */
+function readNodeStream(stream: NodeBodyStream, sink: BodySink): () => void {
+  const onData = (chunk: unknown): void => addPiece(sink, chunk, stream.readableEncoding);
+  const onEnd = (): void => sink.end();
+  const resume = (): void => void stream.resume();
+  const leave = (): void => {
+    stream.off("data", onData);
+    stream.off("end", onEnd);
+    stream.off("pause", resume);
+    stream.pause();
+  };
+  // Of what has ended or was destroyed no event tells any more.
+  if (stream.readableDidRead === true) sink.lost();
+  else if (stream.readableEnded === true) sink.end();
+  else if (stream.destroyed === true) sink.broken(stream.errored);
+  else {
+    stream.on("data", onData);
+    stream.on("end", onEnd);
+    // These stay: an "error" that comes later would end the process if nobody listened.
+    stream.on("error", (error) => sink.broken(error));
+    stream.on("close", () => sink.broken());
+    // A hook may have paused it, or pause it meanwhile: nobody else would make it go on.
+    stream.on("pause", resume);
+    stream.resume();
+    return leave;
+  }
+  return () => {};
+}
+
+function readWebStream(stream: WebBodyStream, sink: BodySink): () => void {
+  if (stream.locked || Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream)) {
+    sink.lost();
+    return () => {};
+  }
+  const reader = stream.getReader();
+  let isLeft = false;
+  pumpWebStream(reader, sink, () => isLeft).catch((error: unknown) => sink.broken(error));
+  return () => {
+    isLeft = true;
+    reader.releaseLock();
+  };
+}
+
+/** A stream in memory always has more at once: other work gets its turn after so many pieces. */
+const piecesPerTurn = 256;
+
+async function pumpWebStream(reader: WebBodyReader, sink: BodySink, isLeft: () => boolean): Promise<void> {
+  for (let pieces = 1; !isLeft(); pieces++) {
+    const { done, value } = await reader.read();
+    if (done || isLeft()) return sink.end();
+    addPiece(sink, value, null);
+    if (pieces % piecesPerTurn === 0) await nextTurn();
+  }
+}
+
+function addPiece(sink: BodySink, chunk: unknown, encoding: BufferEncoding | null | undefined): void {
+  const bytes = viewOf(chunk);
+  if (bytes !== undefined) sink.piece(bytes);
+  else if (typeof chunk === "string") sink.text(Buffer.from(chunk, encoding ?? "utf8"));
+  // A stream of objects is a parser's.
+  else sink.lost();
+}
+
+/** The bytes of whatever holds bytes, without a copy. */
+export function viewOf(value: unknown): Uint8Array | undefined {
+  if (isUint8Array(value)) return value;
+  if (isArrayBufferView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return isAnyArrayBuffer(value) ? new Uint8Array(value) : undefined;
+}

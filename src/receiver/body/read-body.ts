@@ -1,0 +1,79 @@
+/** A body that is on its way is read into the bytes that the process may hold, for no longer than it may take. */
+import { clearTimeout, setTimeout } from "../../shared/timers.ts";
+import { readStream, type BodyStream } from "./body-stream.ts";
+import { failed, type Verdict } from "../outcome.ts";
+import { wholeBody, type ReceiveRequest, type RequestHeaders } from "../request.ts";
+import type { HeldBody } from "./unverified.ts";
+
+export interface BodyReading {
+  readonly timeoutMs: number;
+  /** Hears of a stream that failed by the host's own part: a sender may go away without a word. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+export interface BodyRead {
+  /** A part of it, at least, was text when it came to us. */
+  readonly isText: boolean;
+  /** Why it was not read to its end, if so. */
+  readonly verdict: Verdict | undefined;
+}
+
+/** A body that is there already. */
+export function keepBody(
+  raw: ReceiveRequest,
+  headers: RequestHeaders,
+  held: HeldBody,
+  bodyBytesMax: number,
+): BodyRead {
+  const whole = wholeBody(raw, headers, bodyBytesMax);
+  const verdict = "outcome" in whole ? whole : held.keep(whole);
+  return { isText: typeof raw.body === "string", verdict };
+}
+
+export function readBody(stream: BodyStream, held: HeldBody, reading: BodyReading): Promise<BodyRead> {
+  return new Promise((resolve) => {
+    let leave: (() => void) | undefined;
+    let isText = false;
+    let isOver = false;
+    const finish = (verdict?: Verdict): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      held.endReading();
+      leave?.();
+      resolve({ isText, verdict });
+    };
+    const cut = (verdict: Verdict): void => finish({ ...verdict, closes: true });
+    const add = (bytes: Uint8Array): void => {
+      const verdict = isOver ? undefined : held.add(bytes);
+      if (verdict !== undefined) cut(verdict);
+    };
+    const timer = setTimeout(() => cut(incomplete), reading.timeoutMs);
+    held.beginReading(cut);
+    leave = readStream(stream, {
+      piece: add,
+      text: (bytes) => {
+        isText = true;
+        add(bytes);
+      },
+      end: () => finish(),
+      lost: () => finish(failed("raw-body-unavailable")),
+      broken: (error) => {
+        if (!isOver && !isOfSender(error)) reading.onBroken(error);
+        cut(incomplete);
+      },
+    });
+    if (isOver) leave();
+  });
+}
+
+const incomplete = failed("body-incomplete");
+
+const codesOfSender = new Set(["ECONNRESET", "ECONNABORTED", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
+
+/** Each runtime has its own words for a connection that ended early. */
+function isOfSender(error: unknown): boolean {
+  if (!(error instanceof Error)) return true;
+  const { name, message, code = "" } = error as NodeJS.ErrnoException;
+  return name === "AbortError" || codesOfSender.has(code) || /abort|terminated|closed/i.test(message);
+}
