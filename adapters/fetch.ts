@@ -12,7 +12,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  * the Fetch API on Node. Export it for every method, so that a GET is answered 405.
  *
  * ```ts
- * const handler = fetchWebhook(mirror);
+ * const handler = fetchWebhook(mirror); // Next.js: fetchWebhook(() => createMirror({ … })), since a build imports the route
  * export { handler as GET, handler as POST };
  * ```
  *
