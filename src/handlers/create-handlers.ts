@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
-import { nextTurn } from "../shared/timers.ts";
+import { sleep } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
 import type { DefinedHandler } from "./define-handler.ts";
 import {
@@ -107,8 +107,11 @@ export function createHandlers(parts: HandlersParts): Handlers {
     idle: async () => {
       inside.refuseInHandler("mirror.idle()");
       await registry.settled();
-      if (options.run) await runner.drain();
-      while (await isOwed(store, registry.names())) await nextTurn();
+      for (;;) {
+        if (options.run) await runner.drain();
+        if (!(await isOwed(store, registry.names()))) return;
+        await sleep(store.lookEveryMs);
+      }
     },
   };
 }

@@ -270,7 +270,7 @@ function rotated(names: readonly string[], by: number): string[] {
 async function isAnyLost(tx: StoreTransaction, names: readonly string[]): Promise<boolean> {
   const where = [
     { field: "handler", op: "in", value: names },
-    { field: "lost", op: "=", value: 1 },
+    { field: "lost", op: "=", value: true },
     { field: "state", op: "=", value: "due" },
   ] as const;
   return (await tx.find("jobs", { where, limit: 1 })).length > 0;

@@ -164,7 +164,8 @@ export interface Stretch<Row> {
 
 export type Condition<Row> = {
   readonly [Field in keyof Row & string]:
-    | { readonly field: Field; readonly op: "=" | "<" | "<=" | ">" | ">="; readonly value: string | number }
+    | { readonly field: Field; readonly op: "="; readonly value: string | number | boolean }
+    | { readonly field: Field; readonly op: "<" | "<=" | ">" | ">="; readonly value: string | number }
     | { readonly field: Field; readonly op: "in"; readonly value: readonly (string | number | null)[] }
     | { readonly field: Field; readonly op: "null" | "not-null" };
 }[keyof Row & string];

@@ -13,13 +13,13 @@ export const secret = "whsec_simulation";
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = join(here, "../../node_modules");
 
-/** Bundles the child, so that a start costs little; `remove` takes the bundle away. */
-export async function buildChild(): Promise<{ readonly path: string; remove(): void }> {
+/** Bundles a child, so that a start costs little; `remove` takes the bundle away. */
+export async function buildChild(entry = "child"): Promise<{ readonly path: string; remove(): void }> {
   // Inside node_modules, where the bundle finds the packages that it leaves out.
   const folder = mkdtempSync(join(modules, ".escrow-mirror-simulation-"));
   await build({
     config: false,
-    entry: [join(here, "child.ts")],
+    entry: [join(here, `${entry}.ts`)],
     format: "esm",
     target: "node20",
     outDir: folder,
@@ -30,7 +30,7 @@ export async function buildChild(): Promise<{ readonly path: string; remove(): v
     silent: true,
   });
   return {
-    path: join(folder, "child.mjs"),
+    path: join(folder, `${entry}.mjs`),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -47,22 +47,32 @@ export interface Answer {
 }
 
 export interface Receiver {
-  post(delivery: Delivery): Promise<Answer | undefined>;
+  /** @param path `/idle` waits until nothing is owed to a handler */
+  post(delivery: Delivery, path?: string): Promise<Answer | undefined>;
+  /** Stops the process where it is, or lets it go on. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
 }
 
 /** Starts a receiving process on `database` and waits until it listens. */
-export async function startReceiver(bundle: string, database: string): Promise<Receiver> {
-  const child = spawn(process.execPath, [bundle, database, secret], { stdio: ["ignore", "pipe", "inherit"] });
+export async function startReceiver(
+  bundle: string,
+  database: string,
+  ...values: string[]
+): Promise<Receiver> {
+  const child = spawn(process.execPath, [bundle, database, secret, ...values], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const port = await portOf(child);
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   return {
-    post: (delivery) => post(agent, port, delivery),
+    post: (delivery, path) => post(agent, port, delivery, path),
+    signal: (name) => child.kill(name),
     kill: async () => {
       const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
+      // It may have ended by itself.
+      if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL")) await gone;
       agent.destroy();
     },
   };
@@ -74,10 +84,22 @@ async function portOf(child: ChildProcess): Promise<number> {
   throw new Error("the receiving process ended before it listened");
 }
 
-function post(agent: Agent, port: number, { headers, body }: Delivery): Promise<Answer | undefined> {
+function post(
+  agent: Agent,
+  port: number,
+  { headers, body }: Delivery,
+  path = "/",
+): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const length = { "Content-Length": Buffer.byteLength(body) };
-    const options = { agent, port, host: "127.0.0.1", method: "POST", headers: { ...headers, ...length } };
+    const options = {
+      agent,
+      port,
+      path,
+      host: "127.0.0.1",
+      method: "POST",
+      headers: { ...headers, ...length },
+    };
     const sent = request(options, (response) => {
       let text = "";
       response.setEncoding("utf8");
