@@ -6,6 +6,8 @@ import { delivery, secret } from "./delivery.ts";
 import { temporaryFile } from "./mirror.ts";
 
 export interface RunningExample {
+  /** Where it listens. */
+  readonly url: string;
   /** With a body, a POST of JSON. */
   request(path: string, body?: string): Promise<readonly [status: number, body: unknown]>;
   /** The answer to a signed delivery that creates `contractId`. */
@@ -32,11 +34,13 @@ export async function startExample(
   });
   const exited = once(child, "exit");
   const port = await portOf(createInterface(child.stdout));
+  const url = `http://127.0.0.1:${port}`;
   const send = async (path: string, init: RequestInit) => {
-    const answered = await fetch(`http://127.0.0.1:${port}${path}`, init);
+    const answered = await fetch(url + path, init);
     return [answered.status, JSON.parse((await answered.text()) || "null") as unknown] as const;
   };
   return {
+    url,
     request: (path, body) =>
       send(
         path,

@@ -86,7 +86,7 @@ async function dropPartition(session: Session, place: TablePlace, { name }: Part
     `insert into ${at("payloads")}
      select p.* from ${found.sql} as p
      join ${at("deliveries")} as d on d.content_key = p.content_key and d.received_at = p.received_at
-     where ${isKept}`,
+     where ${isKept(at)}`,
     [],
   );
   await session.run(`drop table ${found.sql}`, []);
@@ -104,7 +104,7 @@ async function deletePage(session: Session, { place, before }: PruneParts): Prom
          select p.ctid from ${payloads} as p
          where p.received_at < $1 and not exists (
            select from ${at("deliveries")} as d
-           where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept}
+           where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(at)}
          )
          order by p.received_at
          limit $2
@@ -118,4 +118,8 @@ async function deletePage(session: Session, { place, before }: PruneParts): Prom
 }
 
 /** What a delivery keeps whatever its age: what may still be released. */
-const isKept = "d.outcome = 'quarantined'";
+function isKept(at: (table: string) => string): string {
+  return `(d.outcome = 'quarantined' or exists (
+    select from ${at("jobs")} as j where j.content_key = d.content_key and j.state in ('waiting', 'due', 'running')
+  ))`;
+}

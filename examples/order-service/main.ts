@@ -1,0 +1,75 @@
+/**
+ * A shop whose orders and mirror share one database. The ledger is written in the delivery's own transaction, the mail is sent
+ * by a handler after it, and the page behind the checkout waits for the webhook.
+ */
+import type { AddressInfo } from "node:net";
+import Database from "better-sqlite3";
+import { createMirror } from "escrow-mirror";
+import { expressWebhook } from "escrow-mirror/express";
+import { sqlite } from "escrow-mirror/sqlite";
+import express from "express";
+import { sql } from "kysely";
+
+const { ESCROW_WEBHOOK_SECRET = "", ESCROW_DATABASE = "shop.db", PORT = "3000" } = process.env;
+
+const shop = new Database(ESCROW_DATABASE);
+shop.exec("create table if not exists ledger (contract text, halalas integer, event text)");
+shop.exec("create table if not exists outbox (mail text, key text primary key)");
+
+const mirror = await createMirror({
+  store: sqlite(ESCROW_DATABASE),
+  webhook: { secrets: ESCROW_WEBHOOK_SECRET },
+});
+
+// Exactly once: the row is committed with the delivery, or not at all.
+mirror.inTransaction(
+  ["payment.completed", "refund.full-succeeded"],
+  async ({ contractId, amountMinor, event }, { trx }) => {
+    const halalas = event === "payment.completed" ? amountMinor : -(amountMinor ?? 0);
+    await sql`insert into ledger values (${contractId}, ${halalas}, ${event})`.execute(trx);
+  },
+  { name: "ledger" },
+);
+
+// At least once: the key lets whoever sends the mail leave out a second one.
+mirror.on(
+  "refund.full-succeeded",
+  ({ contractId }, { idempotencyKey }) => {
+    const mail = `The refund of ${contractId} has arrived.`;
+    shop.prepare("insert or ignore into outbox values (?, ?)").run(mail, idempotencyKey);
+  },
+  { name: "email-buyer" },
+);
+
+const app = express();
+app.all("/webhooks/escrow", expressWebhook(mirror));
+
+// The buyer comes back from the checkout, often before the webhook.
+app.get("/orders/:contractId/paid", async (req, res) => {
+  try {
+    const { status } = await mirror.contracts.waitFor(req.params.contractId, "Escrow", { timeoutMs: 10_000 });
+    res.json({ paid: true, status });
+  } catch (error) {
+    res.status(202).json({ paid: false, why: (error as { code?: string }).code });
+  }
+});
+app.get("/ledger", (_req, res) => {
+  res.json(shop.prepare("select * from ledger").all());
+});
+app.get("/outbox", async (_req, res) => {
+  await mirror.idle();
+  res.json(shop.prepare("select mail from outbox").all());
+});
+
+const server = app.listen(Number(PORT), () => {
+  console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }));
+});
+
+/** First no more requests; then what was received is committed, and running handlers end. */
+async function stop(): Promise<void> {
+  server.close();
+  await mirror.close();
+  shop.close();
+}
+process.once("SIGTERM", () => void stop());
+process.once("SIGINT", () => void stop());
