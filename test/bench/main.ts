@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { benchHttp } from "./http-bench.ts";
+import { benchJobs } from "./jobs-bench.ts";
 import { benchPostgres } from "./postgres-bench.ts";
 import { benchReads } from "./reads-bench.ts";
 import { benchReceive } from "./receive-bench.ts";
@@ -17,6 +18,7 @@ const stored = Number(process.env["BENCH_STORED"] ?? 1_000_000);
 const sections: Record<string, () => Promise<Figure[]>> = {
   verify: benchVerify,
   receive: benchReceive,
+  jobs: benchJobs,
   http: benchHttp,
   reads: () => benchReads({ stored }),
   size: () => benchSize(stored, progress),
