@@ -73,7 +73,8 @@ function valuesOf<Row>(
   field: string | undefined,
 ): readonly (string | number | null)[] | undefined {
   if (condition.field !== field) return undefined;
-  if (condition.op === "=") return [condition.value];
+  // No list goes by whether something is so.
+  if (condition.op === "=" && typeof condition.value !== "boolean") return [condition.value];
   return condition.op === "in" ? condition.value : undefined;
 }
 
