@@ -27,10 +27,11 @@ export async function benchJobs(): Promise<Figure[]> {
   try {
     return await withFolder(async (folder) => {
       const file = (name: string): string => join(folder, `${name}.db`);
-      const schema = (name: string): Store => postgres({ connectionString: server.url, schema: name });
       return [
         ...(await benchReceiving("SQLite", (name) => sqlite(file(name)))),
-        ...(await benchReceiving("Postgres", schema)),
+        ...(await benchReceiving("Postgres", (name) =>
+          postgres({ connectionString: server.url, schema: name }),
+        )),
         ...(await benchRunning(file("running"), file("by-hand"))),
       ];
     });
@@ -112,7 +113,10 @@ async function runByHand(path: string): Promise<void> {
       promote.run(contract_id);
     }
     jobs = claim.all(concurrency) as typeof jobs;
-    for (const { content_key, contract_id } of jobs) [event.get(content_key), contract.get(contract_id)];
+    for (const { content_key, contract_id } of jobs) {
+      event.get(content_key);
+      contract.get(contract_id);
+    }
   });
   for (;;) {
     turn.immediate();
