@@ -66,6 +66,22 @@ describe.each(statistics)("on Postgres, where statistics %s", (_, prepare) => {
     expect(slow).toEqual([]);
   });
 
+  it("a query of one's own finds a contract by its reference, and those of a status, by an index", async () => {
+    for (const [field, value] of [
+      ["reference", "order-7"],
+      ["status", "Dispute"],
+      ["contract_id", filledContractId(7)],
+    ] as const) {
+      const text = `select count(*) from ${schema}.contracts where ${field} = $1`;
+      const steps = await explain(explaining, {
+        begin: "begin; set local enable_seqscan = off",
+        text,
+        values: [value],
+      });
+      expect(steps.flatMap(slowSteps), field).toEqual([]);
+    }
+  });
+
   it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
     ["contracts.get", (of) => of.contracts.get(filledContractId(7))],
     ["contracts.history", (of) => of.contracts.history(filledContractId(7))],

@@ -135,6 +135,39 @@ describe(`lists of ${contracts} contracts`, () => {
   });
 });
 
+describe("what goes over many rows lets other work run meanwhile", () => {
+  const database = new Database(":memory:");
+  let mirror: Mirror;
+
+  beforeAll(async () => {
+    mirror = await createMirror({ store: sqlite({ database }), webhook: { secrets: secret } });
+    const [contractsAlone = ""] = fillStatements((table) => `escrow_${table}`, sqliteBytes, 90_000);
+    database.exec(contractsAlone);
+    database.exec(`insert into escrow_transitions
+      (contract_id, position, entity, to_status, event, moved, derived, source)
+      select '${filledContractId(0)}', row_number() over (), 'contract', 'Escrow', 'payment.completed', 1, 0, 'spec'
+      from escrow_contracts limit 3000`);
+  });
+  afterAll(() => mirror.close());
+
+  it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
+    ["contracts.count", (of) => of.contracts.count()],
+    ["contracts.history", (of) => of.contracts.history(filledContractId(0))],
+    ["contracts.list", (of) => of.contracts.list({ status: ["Escrow", "Released", "Dispute"], limit: 500 })],
+  ])("%s", async (_, ask) => {
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await ask(mirror);
+    isOver = true;
+    expect(turns).toBeGreaterThan(1);
+  });
+});
+
 async function pagesOf<Item>(
   list: (page: PageRequest) => Promise<Page<Item>>,
   limit: number,

@@ -52,6 +52,13 @@ describe.each(statistics)("on SQLite, where statistics %s", (_, numbersOf) => {
     }
   });
 
+  it.each(["reference", "status", "contract_id"])(
+    "a query of one's own finds contracts by their %s by an index",
+    (field) => {
+      expect(slowSteps([`select count(*) from escrow_contracts where ${field} = ?`])).toEqual([]);
+    },
+  );
+
   it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
     ["contracts.get", ({ contracts }) => contracts.get(filledContractId(7))],
     ["contracts.history", ({ contracts }) => contracts.history(filledContractId(7))],

@@ -100,6 +100,16 @@ export const initial = {
           ` where ${name} is not null`,
         ),
       ),
+      // For joins of an app's own, which ask for a reference itself and not for its hash.
+      ...(longKey === null
+        ? []
+        : [
+            index(
+              "contracts_by_whole_reference",
+              "contracts using hash (reference)",
+              " where reference is not null",
+            ),
+          ]),
       index("contracts_by_change", "contracts (changed_at, contract_id)"),
 
       keyed("milestones", [
