@@ -44,6 +44,14 @@ export function foldInSteps(
 export const attachments = ["milestones", "refunds", "payments", "disputes"] as const;
 export type Attachment = (typeof attachments)[number];
 
+/** What tells those of one contract apart. */
+export const attachmentKeys = {
+  milestones: "milestoneId",
+  refunds: "refundId",
+  payments: "paymentKey",
+  disputes: "disputeKey",
+} as const;
+
 /** What of a state `advance` looks at for an input, beside the contract itself: the rest need not be read. */
 export function attachmentsRead(input: FoldInput): readonly Attachment[] {
   if (input.kind === "snapshot") return ["milestones", "refunds"];

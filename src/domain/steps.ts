@@ -13,7 +13,7 @@ export function finish<Result>(steps: Steps<Result>): Result {
 }
 
 /** How many items one step takes. */
-export const stepItems = 1024;
+export const stepItems = 256;
 
 /** Sorts stably: runs of one step each, which are then merged two by two. */
 export function* sortInSteps<Item>(

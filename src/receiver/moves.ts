@@ -2,16 +2,18 @@
  * Which moves of the mirror's present state handlers are told of: judged for each applied input in order of arrival, as if
  * it had been committed alone, so that how deliveries were batched decides nothing.
  */
-import { advance, fold, type FoldOptions } from "../domain/fold.ts";
+import { advance, foldInSteps, type FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
 import { emptyState, type ContractState, type TransitionRecord } from "../domain/records.ts";
 import type { Move } from "../handlers/subscription.ts";
 import { groupBy } from "../shared/group-by.ts";
+import { createPace, type Pace } from "../shared/pace.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import { toTransition } from "../queries/contracts.ts";
 import type { Transition } from "../queries/shapes.ts";
 import type { ContractChange } from "./arrival.ts";
-import { loadInputs } from "./transition.ts";
+import { loadInputs } from "./load.ts";
+import { drive } from "./transition.ts";
 
 interface Step {
   readonly input: FoldInput;
@@ -45,22 +47,33 @@ async function stepsOf(
   const [first] = added;
   if (first === undefined) return [];
   if (added.length === 1) return [{ input: first, before, after }];
-  const stored = async (): Promise<FoldInput[]> => {
-    const { contractId } = after.contract;
-    const all = (await loadInputs(tx, [contractId])).get(contractId) ?? [];
-    return all.filter(({ digest }) => !added.some((input) => input.digest === digest));
-  };
+  const { contractId } = after.contract;
+  const pace = createPace();
   const steps: Step[] = [];
+  let stored: readonly FoldInput[] | undefined;
   let state = before;
   for (const [index, input] of added.entries()) {
     const isAhead = input.facts.orderKey > state.contract.lastKey;
+    if (!isAhead) stored ??= await storedBefore(tx, contractId, added, pace);
+    const all = [...(stored ?? []), ...added.slice(0, index + 1)];
     const next = isAhead
       ? advance(state, [input], options)
-      : fold(after.contract.contractId, [...(await stored()), ...added.slice(0, index + 1)], options);
+      : await drive(foldInSteps(contractId, all, options), pace);
     steps.push({ input, before: state, after: next });
     state = next;
   }
   return steps;
+}
+
+async function storedBefore(
+  tx: StoreTransaction,
+  contractId: string,
+  added: readonly FoldInput[],
+  pace: Pace,
+): Promise<FoldInput[]> {
+  const all = (await loadInputs(tx, [contractId], pace)).get(contractId) ?? [];
+  const digests = new Set(added.map(({ digest }) => digest));
+  return all.filter(({ digest }) => !digests.has(digest));
 }
 
 function movesOf({ input, before, after }: Step, contentKey: string | null): Move[] {

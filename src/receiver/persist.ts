@@ -1,12 +1,14 @@
 /** The step *persist*: writes what changed of each contract, and only that, in the deliveries' own transaction. */
-import { isDeepStrictEqual } from "node:util";
-import { attachments, type Attachment } from "../domain/fold.ts";
+import { attachmentKeys, attachments, type Attachment } from "../domain/fold.ts";
 import { familyOf, type FoldInput } from "../domain/input.ts";
 import type { RefundRecord } from "../domain/records.ts";
 import { isKnownEventType } from "../events/event.ts";
+import { createPace, type Pace } from "../shared/pace.ts";
 import { orderKeyOf } from "../shared/wire-time.ts";
-import type { FieldOf, NewRow, StoreTransaction } from "../store/store.ts";
+import type { Condition, NewRow, StoreTransaction } from "../store/store.ts";
+import type { TableName, Tables } from "../store/tables.ts";
 import type { ContractChange } from "./arrival.ts";
+import { differenceOf } from "./difference.ts";
 import { lastingAnomaly } from "./lasting-anomaly.ts";
 import { flagSharedRefunds } from "./shared-refunds.ts";
 
@@ -19,38 +21,33 @@ export async function persist(
   await flagUnknownEvents(tx, done.inputs);
   const { changes } = done;
   if (changes.length === 0) return;
+  const pace = createPace();
+  const rows = await differenceOf(changes, pace);
   const stamp = <Row extends object>(row: Row) => ({ ...row, changedAt });
-  const rows = changes.map(changedRows);
-  await tx.upsert("contracts", rows.flatMap(({ contracts }) => contracts).map(stamp));
-  await tx.upsert(
-    "milestones",
-    rows.flatMap(({ milestones }) => milestones),
-  );
-  await tx.upsert(
-    "refunds",
-    rows
-      .flatMap(({ refunds }) => refunds)
-      .map(withInitiatedKey)
-      .map(stamp),
-  );
-  await tx.upsert(
-    "payments",
-    rows.flatMap(({ payments }) => payments),
-  );
-  await tx.upsert(
-    "disputes",
-    rows.flatMap(({ disputes }) => disputes),
-  );
-  await tx.upsert(
-    "transitions",
-    changes.flatMap(({ after }) => after.transitions),
-  );
-  await tx.upsert(
-    "anomalies",
-    changes.flatMap(({ after }) => after.anomalies),
-  );
+  await write(tx, "contracts", rows.contracts.map(stamp), pace);
+  await write(tx, "milestones", rows.milestones, pace);
+  await write(tx, "refunds", rows.refunds.map(withInitiatedKey).map(stamp), pace);
+  await write(tx, "payments", rows.payments, pace);
+  await write(tx, "disputes", rows.disputes, pace);
+  await write(tx, "transitions", rows.transitions, pace);
+  await write(tx, "anomalies", rows.anomalies, pace);
   for (const change of changes) await removeGone(tx, change);
   await flagSharedRefunds(tx, changes);
+}
+
+/** How many rows are written between two pauses, or removed in one statement. */
+const sliceRows = 250;
+
+async function write<Name extends TableName>(
+  tx: StoreTransaction,
+  table: Name,
+  rows: readonly NewRow<Name>[],
+  pace: Pace,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += sliceRows) {
+    await tx.upsert(table, rows.slice(start, start + sliceRows));
+    await pace();
+  }
 }
 
 /**
@@ -84,43 +81,10 @@ function removeUnknown(tx: StoreTransaction, contractId: string, webhookId: stri
   ]);
 }
 
-/** The rows of a contract that are new or not as they were. Its own counts as changed with what hangs on it. */
-function changedRows({ before, after }: ContractChange) {
-  const milestones = changed(before.milestones, after.milestones);
-  const refunds = changed(before.refunds, after.refunds);
-  const payments = changed(before.payments, after.payments);
-  const disputes = changed(before.disputes, after.disputes);
-  const isUntouched =
-    before.contract.lastKey === after.contract.lastKey &&
-    isSame(before.contract, after.contract) &&
-    [milestones, refunds, payments, disputes].every(({ length }) => length === 0) &&
-    attachments.every((table) => before[table].size === after[table].size);
-  return { contracts: isUntouched ? [] : [after.contract], milestones, refunds, payments, disputes };
-}
-
 function withInitiatedKey(refund: RefundRecord) {
   const { initiatedAt } = refund;
   return { ...refund, initiatedKey: initiatedAt === null ? "" : orderKeyOf(initiatedAt) };
 }
-
-function changed<Row extends object>(
-  before: ReadonlyMap<string, Row>,
-  after: ReadonlyMap<string, Row>,
-): Row[] {
-  const rows: Row[] = [];
-  for (const [key, row] of after) {
-    const known = before.get(key);
-    if (known === undefined || !isSame(known, row)) rows.push(row);
-  }
-  return rows;
-}
-
-/** Rows that were read have what is added here, what is folded anew has not. */
-function isSame(known: object, row: object): boolean {
-  return known === row || isDeepStrictEqual({ ...known, ...nothingAdded }, { ...row, ...nothingAdded });
-}
-
-const nothingAdded = { changedAt: null, initiatedKey: null };
 
 /** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */
 async function removeGone(tx: StoreTransaction, change: ContractChange): Promise<void> {
@@ -131,24 +95,20 @@ async function removeGone(tx: StoreTransaction, change: ContractChange): Promise
     await tx.remove("transitions", [isOfContract, { field: "position", op: ">", value: transitionCount }]);
   if (anomalyCount < before.contract.anomalyCount)
     await tx.remove("anomalies", [isOfContract, { field: "position", op: ">", value: anomalyCount }]);
-  await removeMissing(tx, "milestones", "milestoneId", change);
-  await removeMissing(tx, "refunds", "refundId", change);
-  await removeMissing(tx, "payments", "paymentKey", change);
-  await removeMissing(tx, "disputes", "disputeKey", change);
+  for (const table of attachments) await removeMissing(tx, table, change);
 }
 
-async function removeMissing<Name extends Attachment>(
+async function removeMissing(
   tx: StoreTransaction,
-  table: Name,
-  field: FieldOf<Name>,
+  table: Attachment,
   { before, after }: ContractChange,
 ): Promise<void> {
-  if (before[table].size === 0) return;
-  const value = [...before[table].keys()].filter((key) => !after[table].has(key));
-  if (value.length === 0) return;
-  const { contractId } = after.contract;
-  await tx.remove(table, [
-    { field: "contractId", op: "=", value: contractId },
-    { field, op: "in", value },
-  ]);
+  const gone = [...before[table].keys()].filter((key) => !after[table].has(key));
+  for (let start = 0; start < gone.length; start += sliceRows) {
+    const where = [
+      { field: "contractId", op: "=", value: after.contract.contractId },
+      { field: attachmentKeys[table], op: "in", value: gone.slice(start, start + sliceRows) },
+    ];
+    await tx.remove(table, where as unknown as Condition<Tables[Attachment]>[]);
+  }
 }

@@ -1,8 +1,10 @@
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { createPace } from "../shared/pace.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { persist } from "./persist.ts";
-import { loadContracts, refold } from "./transition.ts";
+import { loadContracts } from "./load.ts";
+import { refold } from "./transition.ts";
 
 export interface RebuildOptions {
   /** Called after each contract. */
@@ -27,8 +29,10 @@ export async function rebuild(
   options: RebuildOptions,
 ): Promise<RebuildProgress> {
   const contractIds = await allContractIds(store);
+  const pace = createPace();
   let done = 0;
   for (const contractId of contractIds) {
+    await pace();
     options.signal?.throwIfAborted();
     await store.transaction((tx) => rebuildContract(tx, contractId, folding, toIsoTime(clock.now())));
     done += 1;

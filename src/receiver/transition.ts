@@ -2,13 +2,20 @@
  * The step *transition*: what the newly applied inputs make of their contracts. It reads each contract once, folds
  * all of its new inputs, and leaves the writing to *persist*.
  */
-import { advance, attachmentsRead, fold, type Attachment, type FoldOptions } from "../domain/fold.ts";
-import { familyOf, type FoldInput } from "../domain/input.ts";
-import { groupBy } from "../shared/group-by.ts";
-import { fromFactColumns } from "../store/fact-columns.ts";
-import { emptyState, type ContractRecord, type ContractState } from "../domain/records.ts";
+import {
+  advanceInSteps,
+  attachmentsRead,
+  foldInSteps,
+  type Attachment,
+  type FoldOptions,
+} from "../domain/fold.ts";
+import type { FoldInput } from "../domain/input.ts";
+import { emptyState, type ContractRecord } from "../domain/records.ts";
+import type { Steps } from "../domain/steps.ts";
+import { createPace, type Pace } from "../shared/pace.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import { toInput, type ContractChange } from "./arrival.ts";
+import type { ContractChange } from "./arrival.ts";
+import { groupByContract, loadContracts, loadInputs, loadStates, loadWhole } from "./load.ts";
 
 export async function transition(
   tx: StoreTransaction,
@@ -25,29 +32,25 @@ export async function transition(
   ];
 }
 
-/** Folds contracts anew from their stored inputs; one that has none is left out. */
+/**
+ * Folds contracts anew from their stored inputs; one that has none is left out. It costs the whole life of a contract, whose
+ * length is some dozens of events: what is written is the difference.
+ */
 export async function refold(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,
   contractIds: readonly string[],
   options: FoldOptions,
 ): Promise<ContractChange[]> {
-  const everything = contractIds.filter((id) => contracts.has(id));
-  const states = await loadStates(tx, contracts, () => everything);
-  const inputs = await loadInputs(tx, contractIds);
-  return [...inputs].map(([id, stored]) => ({
-    before: states.get(id) ?? emptyState(id),
-    after: fold(id, stored, options),
-  }));
-}
-
-/** The contracts' own rows, kept from every other writer until the commit. */
-export async function loadContracts(
-  tx: StoreTransaction,
-  contractIds: readonly string[],
-): Promise<Map<string, ContractRecord>> {
-  const rows = await tx.lockContracts(contractIds);
-  return new Map(rows.map((row) => [row.contractId, row]));
+  const pace = createPace();
+  const known = contractIds.filter((id) => contracts.has(id));
+  const states = await loadWhole(tx, contracts, known, pace);
+  const changes: ContractChange[] = [];
+  for (const [id, inputs] of await loadInputs(tx, contractIds, pace)) {
+    const after = await drive(foldInSteps(id, inputs, options), pace);
+    changes.push({ before: states.get(id) ?? emptyState(id), after });
+  }
+  return changes;
 }
 
 /** Inputs that come after all that was folded are steps from where the contract stands. */
@@ -57,72 +60,30 @@ async function advanceAll(
   inputs: ReadonlyMap<string, FoldInput[]>,
   options: FoldOptions,
 ): Promise<ContractChange[]> {
+  const pace = createPace();
+  const known = [...inputs].filter(([id]) => contracts.has(id));
   const readers = (attachment: Attachment): string[] =>
-    [...inputs]
-      .filter(
-        ([id, added]) =>
-          contracts.has(id) && added.some((input) => attachmentsRead(input).includes(attachment)),
-      )
+    known
+      .filter(([, added]) => added.some((input) => attachmentsRead(input).includes(attachment)))
       .map(([id]) => id);
-  const states = await loadStates(tx, contracts, readers);
-  return [...inputs].map(([id, added]) => {
+  const states = await loadStates(tx, contracts, readers, pace);
+  const changes: ContractChange[] = [];
+  for (const [id, added] of inputs) {
     const before = states.get(id) ?? emptyState(id);
-    return { before, after: advance(before, added, options) };
-  });
+    changes.push({ before, after: await drive(advanceInSteps(before, added, options), pace) });
+  }
+  return changes;
 }
 
-/** The states of known contracts, each attachment for those that `readers` names. */
-async function loadStates(
-  tx: StoreTransaction,
-  contracts: ReadonlyMap<string, ContractRecord>,
-  readers: (attachment: Attachment) => readonly string[],
-): Promise<Map<string, ContractState>> {
-  const states = new Map([...contracts].map(([id, contract]) => [id, openState(contract)]));
-  for (const row of await tx.lookup("milestones", "contractId", readers("milestones")))
-    states.get(row.contractId)?.milestones.set(row.milestoneId, row);
-  for (const row of await tx.lookup("refunds", "contractId", readers("refunds")))
-    states.get(row.contractId)?.refunds.set(row.refundId, row);
-  for (const row of await tx.lookup("payments", "contractId", readers("payments")))
-    states.get(row.contractId)?.payments.set(row.paymentKey, row);
-  for (const row of await tx.lookup("disputes", "contractId", readers("disputes")))
-    states.get(row.contractId)?.disputes.set(row.disputeKey, row);
-  return states;
-}
-
-/** Every input of these contracts that is stored, applied deliveries and snapshots, in no order. */
-export async function loadInputs(
-  tx: StoreTransaction,
-  contractIds: readonly string[],
-): Promise<Map<string, FoldInput[]>> {
-  const deliveries = await tx.lookup("deliveries", "contractId", contractIds);
-  const snapshots = await tx.lookup("snapshots", "contractId", contractIds);
-  const events = deliveries.flatMap((row): FoldInput[] => {
-    const facts = row.outcome === "applied" ? fromFactColumns(row) : null;
-    return facts === null ? [] : [toInput(row, facts)];
-  });
-  return groupByContract([...events, ...snapshots.map((row): FoldInput => ({ kind: "snapshot", ...row }))]);
+/** Takes the steps of a fold one after another, and lets others run in between. */
+export async function drive<Result>(steps: Steps<Result>, pace: Pace): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await pace();
+  }
 }
 
 function isAhead(contract: ContractRecord | undefined, added: readonly FoldInput[]): boolean {
   return added.every(({ facts }) => facts.orderKey > (contract?.lastKey ?? ""));
-}
-
-/** By contract, less what the fold does not take in: a `webhook.test`, an event of no family (semantics §5.3). */
-function groupByContract(inputs: readonly FoldInput[]): Map<string, FoldInput[]> {
-  const folded = inputs.filter(
-    ({ kind, facts }) => kind === "snapshot" || familyOf(facts.event) !== undefined,
-  );
-  return groupBy(folded, ({ facts }) => facts.contractId);
-}
-
-function openState(contract: ContractRecord) {
-  return {
-    contract,
-    milestones: new Map(),
-    refunds: new Map(),
-    payments: new Map(),
-    disputes: new Map(),
-    transitions: [],
-    anomalies: [],
-  };
 }

@@ -45,13 +45,6 @@ export interface OpenOptions {
 /** Reads; inside a transaction, of its own writes too. */
 export interface StoreReader {
   find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
-  /** The rows whose `field` is one of `values`, in no order. */
-  lookup<Name extends TableName>(
-    table: Name,
-    field: FieldOf<Name>,
-    values: readonly string[],
-    without?: readonly FieldOf<Name>[],
-  ): Promise<Tables[Name][]>;
   /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts what was picked. */
   walk<Name extends TableName>(
     table: Name,

@@ -182,6 +182,23 @@ export function describeStore(contract: StoreContract): void {
         expect(await lookup("id", [])).toEqual([]);
       });
 
+      it("gives of each value no more rows than it is asked for", async () => {
+        const holders = ["A", "A", "A", "B", "C", "C"].map((contractId, index) =>
+          deliveryRow(`wh-${index}`, { contractId }),
+        );
+        await insert("deliveries", holders);
+        for (const [limitEach, contractIds] of [
+          [1, "A,B,C"],
+          [2, "A,A,B,C,C"],
+          [9, "A,A,A,B,C,C"],
+        ] as const) {
+          const found = await store.read((reader) =>
+            reader.lookup("deliveries", "contractId", ["A", "B", "C", "D"], [], limitEach),
+          );
+          expect(String(found.map(({ contractId }) => String(contractId)).sort())).toBe(contractIds);
+        }
+      });
+
       it("gives fields that are not asked for as null", async () => {
         await insert("payloads", [payloadRow({ headers: { a: "b" } })]);
         const [row] = await store.read((reader) =>

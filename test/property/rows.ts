@@ -27,13 +27,14 @@ const foldTables = [
   "anomalies",
 ] as const satisfies readonly TableName[];
 
-/** Arrival facts (semantics §1.4). */
+/** Arrival facts (semantics §1.4), and the key that lists go by, which the store adds to what a fold gives. */
 const arrivalFacts: ReadonlySet<string> = new Set([
   "seq",
   "changedAt",
   "syncedAt",
   "lastReceivedAt",
   "attempts",
+  "initiatedKey",
 ]);
 
 /** Everything that the mirror made of what it received: two mirrors of the same deliveries hold the same. */
