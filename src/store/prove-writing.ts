@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
-import type { StoreTransaction } from "./store.ts";
+import type { Store, StoreTransaction } from "./store.ts";
 import { tables, type ColumnType, type TableName } from "./tables.ts";
 
 /**
@@ -10,16 +10,20 @@ import { tables, type ColumnType, type TableName } from "./tables.ts";
  *
  * @throws EscrowMirrorError `store-unavailable` that names the table
  */
-export function proveWriting(tx: StoreTransaction): Promise<void> {
-  return proveEach(tx, Object.keys(tables) as TableName[], async (table, row) => {
-    const [key, field] = [keyOf(table), lastFieldOf(table)];
-    const changed = { ...row, [field]: sampleValue(typeOf(table, field)) };
-    const isInserted = await isWritten(tx, table, row);
-    await rowsOf(tx).updateEach(table, key, [{ [key]: row[key], [field]: changed[field] }]);
-    const isChanged = isSame(table, await find(tx, table, row), changed);
-    await rowsOf(tx).remove(table, [{ field: key, op: "=", value: row[key] }]);
-    return isInserted && isChanged && (await find(tx, table, row)).length === 0;
-  });
+export async function proveWriting(store: Pick<Store, "transaction">): Promise<void> {
+  // A transaction for each: all of them in one could take longer than one may.
+  for (const name of Object.keys(tables) as TableName[])
+    await store.transaction((tx) => proveEach(tx, [name], (table, row) => isKept(tx, table, row)));
+}
+
+async function isKept(tx: StoreTransaction, table: TableName, row: Row): Promise<boolean> {
+  const [key, field] = [keyOf(table), lastFieldOf(table)];
+  const changed = { ...row, [field]: sampleValue(typeOf(table, field)) };
+  const isInserted = await isWritten(tx, table, row);
+  await rowsOf(tx).updateEach(table, key, [{ [key]: row[key], [field]: changed[field] }]);
+  const isChanged = isSame(table, await find(tx, table, row), changed);
+  await rowsOf(tx).remove(table, [{ field: key, op: "=", value: row[key] }]);
+  return isInserted && isChanged && (await find(tx, table, row)).length === 0;
 }
 
 /** Less of the same, for a check that is made every few seconds: a row is inserted and read where every event has one. */

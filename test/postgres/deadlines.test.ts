@@ -10,7 +10,7 @@ import { openMirror } from "../support/mirror.ts";
 import { openProxy } from "../support/proxy.ts";
 import { freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";
 
-const deadlineMs = 700;
+const deadlineMs = 1000;
 const created = (id: number, send: SendShape = {}) =>
   delivery("contract.created", { id: `e-${id}`, seconds: id, contractId: `CNT-${id}` }, send);
 /** Brings the first delivery until it is stored: on a busy machine a try may take longer than the short deadline. */

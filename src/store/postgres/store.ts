@@ -128,7 +128,7 @@ function buildStore(parts: StoreParts): PostgresStore {
       await probe(engine, description);
       await store.open(options);
       await layOut(options.migrate === "auto", new Date(options.clock.now()));
-      await store.transaction(proveWriting);
+      await proveWriting(store);
     },
     prunePayloads: (before) =>
       prunePayloads({ engine, place, before: before.toISOString(), now: new Date(clock.now()) }),

@@ -72,7 +72,7 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
     open: async (options) => {
       await store.open(options);
       // Where there is nothing to migrate nothing was written yet: every delivery would find out that nothing can be.
-      await store.transaction(proveWriting);
+      await proveWriting(store);
     },
   };
 }
