@@ -35,6 +35,7 @@ export type {
   WebBodyStream,
 } from "./receiver/body/body-stream.ts";
 export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
+export type { Refusal, Refused } from "./receiver/tally.ts";
 export type { SecretsSource } from "./receiver/secrets.ts";
 export type { RebuildOptions, RebuildProgress } from "./receiver/rebuild.ts";
 export { signaturePresets } from "./signature/scheme.ts";
@@ -60,6 +61,7 @@ export type {
   AnomalyQueries,
   DeliveryFilter,
   DeliveryQueries,
+  QuarantineFilter,
   QuarantineQueries,
 } from "./queries/deliveries.ts";
 export type {

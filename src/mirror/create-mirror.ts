@@ -24,14 +24,15 @@ import { createListeners } from "../receiver/tell.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
-import type { ReceiveResult } from "../receiver/outcome.ts";
+import { dismiss } from "../receiver/dismiss.ts";
+import { failed, type ReceiveResult } from "../receiver/outcome.ts";
 import { createSecretProof } from "../receiver/proof.ts";
 import { createReceiver, type Receiver } from "../receiver/receive.ts";
 import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/rebuild.ts";
 import { release } from "../receiver/release.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
 import { openSecrets } from "../receiver/secrets.ts";
-import { createVerify } from "../receiver/verify.ts";
+import { createVerify, type Verify } from "../receiver/verify.ts";
 import { defaultHeaderPrefix } from "../signature/scheme.ts";
 import { createVerifier } from "../signature/verify.ts";
 import type { MirrorDatabase } from "../store/sql/database.ts";
@@ -75,6 +76,14 @@ export interface Mirror extends HandlerSurface {
      * @throws EscrowMirrorError `not-found`; `not-releasable` when it still can't be read or is applied already
      */
     release(id: string): Promise<void>;
+    /**
+     * Sets a quarantined delivery aside for good: it stays stored, `health()` no longer counts it, and `list({ dismissed: true })`
+     * shows it. It can still be released. Does nothing where that is done already.
+     *
+     * @param id the `id` of an item of `quarantine.list()`
+     * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`
+     */
+    dismiss(id: string): Promise<void>;
   };
   readonly anomalies: AnomalyQueries;
   /**
@@ -118,13 +127,13 @@ const closeDeadlineMs = 10_000;
  */
 export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const settings = parseOptions(options);
-  const { store, migrate, logger, clock, webhook, folding } = settings;
+  const { store, migrate, logger, clock, webhook, folding, maxBodyBytes } = settings;
   // What can be wrong with the options is said before anything is opened.
-  const verifier = createVerifier({ ...webhook, scheme: webhook.signature });
+  const verifier = createVerifier({ ...webhook, scheme: webhook?.signature });
   const notify = createNotify(logger, clock);
-  const secrets = await openSecrets(webhook.secrets, verifier.scheme, clock, (error) =>
-    notify.secretsFault(error),
-  );
+  const secrets =
+    webhook &&
+    (await openSecrets(webhook.secrets, verifier.scheme, clock, (error) => notify.secretsFault(error)));
   await store.open({ migrate, logger, clock });
   const inside = createInside();
   const handlers = createHandlers({
@@ -137,24 +146,32 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     startAt: await newestSeq(store),
   });
   handlers.define(options.handlers ?? []);
-  const proof = createSecretProof(store, clock, webhook.rotating);
+  const proof = createSecretProof(store, clock, webhook?.rotating ?? false);
   const receiver = createReceiver({
     store,
     proof,
-    verify: createVerify({ verifier, secrets, proof, clock, logger }),
+    verify: secrets === undefined ? refuseAll : createVerify({ verifier, secrets, proof, clock, logger }),
     notify,
     clock,
     folding,
     listeners: createListeners(handlers, inside, folding),
     intake: settings.intake,
     parsing: {
-      bodyBytesMax: webhook.maxBodyBytes,
+      bodyBytesMax: maxBodyBytes,
       idHeader: verifier.scheme.idHeader.toLowerCase(),
-      keptHeaders: keptHeaders(verifier.scheme, webhook.headerPrefix ?? defaultHeaderPrefix),
+      keptHeaders: keptHeaders(verifier.scheme, webhook?.headerPrefix ?? defaultHeaderPrefix),
     },
   });
-  return assemble(settings, receiver, handlers, inside);
+  const unprovenIds = secrets && (async () => (await proof.unproven(secrets.current())).map(({ id }) => id));
+  const health = createHealth({ store, receiver, clock, unprovenIds });
+  return assemble(settings, { receiver, health, handlers, inside });
 }
+
+/** Without a secret nobody's signature can be told from a stranger's. */
+const refuseAll: Verify = {
+  checkHeaders: () => failed("no-secret"),
+  checkSignature: async () => failed("no-secret"),
+};
 
 /** Where handlers begin that are new here. */
 async function newestSeq(store: Store): Promise<number> {
@@ -163,8 +180,15 @@ async function newestSeq(store: Store): Promise<number> {
   return newest?.seq ?? 0;
 }
 
-function assemble(settings: MirrorSettings, receiver: Receiver, handlers: Handlers, inside: Inside): Mirror {
-  const { clock, folding, webhook } = settings;
+interface Parts {
+  readonly receiver: Receiver;
+  readonly health: () => Promise<Health>;
+  readonly handlers: Handlers;
+  readonly inside: Inside;
+}
+
+function assemble(settings: MirrorSettings, { receiver, health, handlers, inside }: Parts): Mirror {
+  const { clock, folding, maxBodyBytes } = settings;
   const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
@@ -178,7 +202,7 @@ function assemble(settings: MirrorSettings, receiver: Receiver, handlers: Handle
     await (closing ??= closeAll(deadlineMs));
   };
   const listeners = createListeners(handlers, inside, folding);
-  const releasing = { store, clock, folding, bodyBytesMax: webhook.maxBodyBytes, listeners };
+  const releasing = { store, clock, folding, bodyBytesMax: maxBodyBytes, listeners };
   const waitFor = createWaitFor(store, receiver.commits);
   return {
     ...createHandlerSurface(store, handlers),
@@ -194,10 +218,14 @@ function assemble(settings: MirrorSettings, receiver: Receiver, handlers: Handle
     payments: createPaymentQueries(store),
     disputes: createDisputeQueries(store),
     deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },
-    quarantine: { ...createQuarantineQueries(store), release: (id) => release(releasing, id) },
+    quarantine: {
+      ...createQuarantineQueries(store),
+      release: (id) => release(releasing, id),
+      dismiss: (id) => dismiss(store, id),
+    },
     anomalies: createAnomalyQueries(store),
     rebuild: (options = {}) => rebuild(store, clock, folding, options),
-    health: createHealth(store, receiver),
+    health,
     get db() {
       return store.db;
     },

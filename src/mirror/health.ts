@@ -1,33 +1,75 @@
 import { countQuarantined } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
+import type { Refused } from "../receiver/tally.ts";
+import type { Clock } from "../shared/clock.ts";
+import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
+import { settle } from "../shared/result.ts";
 import { proveInserting } from "../store/prove-writing.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
+import { failuresAlarm, warningsOf } from "./warnings.ts";
 
 export interface Health {
-  /** `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx. */
+  /**
+   * `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx.
+   * Forged requests don't change it.
+   */
   readonly ok: boolean;
-  /** Verified deliveries in a row that this process did not answer 2xx. Ten disable the subscription (§6.5). */
+  /** Verified deliveries in a row that this process did not answer 2xx. Ten disable the subscription. */
   readonly consecutiveFailures: number;
   /** When the newest delivery came that was none's copy. ISO 8601. */
   readonly lastDeliveryAt: string | null;
-  /** How many deliveries are set aside, 10,000 where they are more: see `mirror.quarantine.list()`. */
+  /** How many deliveries are quarantined, 10,000 where they are more: see `mirror.quarantine.list()`. Dismissed ones are not counted. */
   readonly quarantined: number;
+  /** Requests that this process did not answer 2xx, by reason: how many, and when the last came. */
+  readonly refused: Refused;
+  /** What a person must do, a sentence each; empty when all is well. Forged requests may add to it. */
+  readonly warnings: readonly string[];
 }
 
-const failuresAlarm = 5;
+export interface HealthParts {
+  readonly store: Store;
+  readonly receiver: Receiver;
+  readonly clock: Clock;
+  /** The ids of the secrets that have never verified a delivery; `undefined` without any secrets. */
+  readonly unprovenIds: (() => Promise<string[]>) | undefined;
+}
 
-export function createHealth(store: Store, receiver: Receiver): () => Promise<Health> {
+/** A secret that has verified nothing for so long is told of. */
+const unprovenMs = 3_600_000;
+
+export function createHealth({ store, receiver, clock, unprovenIds }: HealthParts): () => Promise<Health> {
+  const startedMs = clock.now();
+
+  async function longUnproven(): Promise<string[] | undefined> {
+    if (unprovenIds === undefined) return undefined;
+    if (clock.now() - startedMs < unprovenMs) return [];
+    const ids = await settle(unprovenIds);
+    return ids.ok ? ids.value : [];
+  }
+
   return async () => {
+    const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
-    try {
-      const found = await store.transaction(inspect);
-      return { ok: consecutiveFailures < failuresAlarm && !receiver.isFull(), consecutiveFailures, ...found };
-    } catch {
-      const unknown = { lastDeliveryAt: null, quarantined: 0 };
-      return { ok: false, consecutiveFailures, ...unknown };
-    }
+    const found = await settle(() => store.transaction(inspect));
+    const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
+    const warnings = warningsOf({
+      nowMs: clock.now(),
+      tally,
+      consecutiveFailures,
+      quarantined,
+      storeFault: found.ok ? undefined : saidOf(found.error),
+      unprovenIds: await longUnproven(),
+    });
+    const ok = found.ok && consecutiveFailures < failuresAlarm && !receiver.isFull();
+    return { ok, consecutiveFailures, lastDeliveryAt, quarantined, refused: tally.refused, warnings };
   };
+}
+
+const unknown = { lastDeliveryAt: null, quarantined: 0 };
+
+function saidOf(error: unknown): string {
+  return isEscrowMirrorError(error) ? error.message : nameOfError(error);
 }
 
 /** In a transaction, not a read: what can't be written is not healthy. */

@@ -17,7 +17,8 @@ export interface MirrorOptions {
   readonly store: Store;
   /** `auto` (default) makes and migrates the tables; `check` refuses to start on another schema version. */
   readonly migrate?: "auto" | "check" | undefined;
-  readonly webhook: WebhookOptions;
+  /** How deliveries are verified. Without it the mirror reads and answers deliveries 503 (`no-secret`). */
+  readonly webhook?: WebhookOptions | undefined;
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
   readonly intake?: IntakeOptions | undefined;
@@ -95,7 +96,9 @@ export interface JobsOptions {
 export interface MirrorSettings {
   readonly store: Store;
   readonly migrate: "auto" | "check";
-  readonly webhook: WebhookOptions & { readonly maxBodyBytes: number; readonly rotating: boolean };
+  /** `undefined` where the mirror takes no deliveries in. */
+  readonly webhook: (WebhookOptions & { readonly rotating: boolean }) | undefined;
+  readonly maxBodyBytes: number;
   readonly folding: FoldOptions;
   readonly intake: ReceiverParts["intake"];
   readonly jobs: RunnerOptions;
@@ -114,7 +117,8 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
   return {
     store: options.store,
     migrate,
-    webhook: { ...options.webhook, maxBodyBytes: webhook.maxBodyBytes, rotating: webhook.rotating },
+    webhook: options.webhook && { ...options.webhook, rotating: webhook?.rotating ?? false },
+    maxBodyBytes: webhook?.maxBodyBytes ?? maxBodyBytesDefault,
     folding: fold,
     intake,
     jobs: { ...jobs, backoffMs: options.jobs?.backoffMs ?? 1000 },
@@ -124,6 +128,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
   };
 }
 
+const maxBodyBytesDefault = 1_048_576;
 const positive = z.int().min(1);
 const isStore = (value: unknown): boolean =>
   typeof (value as Partial<Store> | null)?.open === "function" &&
@@ -150,10 +155,10 @@ const schema = strictOptions({
     secrets: z.unknown().optional(),
     signature: z.unknown().optional(),
     headerPrefix: z.unknown().optional(),
-    maxBodyBytes: positive.default(1_048_576),
+    maxBodyBytes: positive.default(maxBodyBytesDefault),
     toleranceMs: z.unknown().optional(),
     rotating: z.boolean().default(false),
-  }),
+  }).optional(),
   fold: strictOptions({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
   intake: strictOptions({
     itemsMax: positive.default(10_000),
@@ -177,8 +182,8 @@ const schema = strictOptions({
     .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")
     .optional(),
 })
-  .refine(({ webhook, intake }) => intake.bytesMax >= webhook.maxBodyBytes, tooSmall("bytesMax"))
+  .refine(({ webhook, intake }) => intake.bytesMax >= (webhook?.maxBodyBytes ?? 0), tooSmall("bytesMax"))
   .refine(
-    ({ webhook, intake }) => intake.unverifiedBytesMax >= webhook.maxBodyBytes,
+    ({ webhook, intake }) => intake.unverifiedBytesMax >= (webhook?.maxBodyBytes ?? 0),
     tooSmall("unverifiedBytesMax"),
   );

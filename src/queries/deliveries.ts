@@ -1,8 +1,9 @@
 import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { payloadOf } from "../store/payload.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import { heavyFields, storedOutcomes, type AnomalyRow, type DeliveryRow } from "../store/tables.ts";
-import { checkFilter, checkText, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
+import { checkFilter, checkText, choiceOf, idOf, shown, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
@@ -53,14 +54,19 @@ const deliveryList: List<"deliveries"> = {
 
 export interface QuarantineQueries {
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
-  list(request?: PageRequest): Promise<Page<QuarantinedDelivery>>;
+  list(filter?: QuarantineFilter): Promise<Page<QuarantinedDelivery>>;
+}
+
+export interface QuarantineFilter extends PageRequest {
+  /** `true`: those that were dismissed, instead of those that wait. Default `false`. */
+  readonly dismissed?: boolean | undefined;
 }
 
 export function createQuarantineQueries(store: Store): QuarantineQueries {
   return {
     list: async (request = {}) => {
-      checkFilter(request, {});
-      const where = ofOutcome("quarantined");
+      checkFilter(request, { dismissed: true });
+      const where = ofOutcome(isDismissed(request) ? "dismissed" : "quarantined");
       return store.read(async (reader) => {
         const page = await findPage(reader, deliveryList, where, request);
         const keys = page.items.map(({ contentKey }) => contentKey);
@@ -74,6 +80,14 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
       });
     },
   };
+}
+
+function isDismissed({ dismissed = false }: QuarantineFilter): boolean {
+  if (typeof dismissed === "boolean") return dismissed;
+  throw new EscrowMirrorError(
+    "invalid-argument",
+    `dismissed is ${shown(dismissed)}: true or false is expected`,
+  );
 }
 
 export interface AnomalyQueries {

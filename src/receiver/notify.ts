@@ -3,7 +3,8 @@ import type { AnomalyRecord } from "../domain/records.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError, originOf } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { createRateLimit } from "../shared/rate-limit.ts";
+import { createRateLimit, createRateLimits } from "../shared/rate-limit.ts";
+import { adviceOn } from "./advice.ts";
 import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
 import type { Reason, Verdict } from "./outcome.ts";
 
@@ -23,8 +24,17 @@ export interface Notify {
   secretsFault(error: unknown): void;
 }
 
+/** How often the log says at `error` that requests are refused for one reason, while that lasts. */
+const alarmEveryMs = 60_000;
+
 export function createNotify(logger: Logger, clock: Clock): Notify {
+  const mayAlarm = createRateLimits({ everyMs: alarmEveryMs });
   const mayTellOfAnyone = createRateLimit({ everyMs: tellOfAnyoneEveryMs });
+  const isAlarm = (step: Step, { outcome, reason }: Verdict): boolean =>
+    reason !== undefined &&
+    (outcome === "failed" || reason === "body-too-large") &&
+    !isOfAnyone(step, reason) &&
+    mayAlarm(reason, clock.now());
   return {
     committed({ committed, changes }) {
       for (const each of committed) tellDelivery(logger, each);
@@ -39,8 +49,9 @@ export function createNotify(logger: Logger, clock: Clock): Notify {
     refused(step, verdict) {
       const { outcome, reason, hint } = verdict;
       const fields = { step, outcome, reason };
-      if (outcome === "failed" && !isOfAnyone(step, reason)) logger.error(fields, explain(reason, hint));
-      else if (reason === "intake-full" && mayTellOfAnyone(clock.now())) logger.warn(fields, crowded);
+      if (isAlarm(step, verdict)) logger.error(fields, explain(reason, hint));
+      else if (step === "request" && reason === "intake-full" && mayTellOfAnyone(clock.now()))
+        logger.warn(fields, crowded);
       else logger.debug(fields, "refused a request; nothing is stored");
       return verdict;
     },
@@ -92,7 +103,7 @@ const crowded =
 
 function explain(reason: Reason | undefined, hint: string | undefined): string {
   if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;
-  return explanations[reason ?? ""] ?? "the service will come again";
+  return explanations[reason ?? ""] ?? (reason && adviceOn[reason]) ?? "the service will send it again";
 }
 
 const bytesAreGone =
@@ -101,7 +112,6 @@ const keepTheBytes =
   "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
 
 const explanations: Readonly<Record<string, string>> = {
-  "intake-full": "more deliveries wait than the intake holds: answered 503; the store is too slow or stuck",
   unstorable:
     "can't be applied, and its body is stored: answered 503, and tried once more when it comes again",
   closed: "the mirror is closed or closing: answered 503, so that the delivery comes again",

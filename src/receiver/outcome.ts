@@ -35,6 +35,7 @@ export type Reason =
   // failed: nothing stored, and the service comes again
   | "raw-body-unavailable"
   | "body-incomplete"
+  | "no-secret"
   | "secret-unproven"
   | "store-unavailable"
   | "intake-full"

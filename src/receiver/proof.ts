@@ -12,6 +12,8 @@ import type { SecretRow } from "../store/tables.ts";
 export interface SecretProof {
   /** Why a mismatch may be our own fault, if it may. Asks the store, at most every `askEveryMs`. */
   doubt(secrets: readonly PreparedSecret[]): Promise<Doubt | undefined>;
+  /** Those that have never verified a delivery. Asks the store as `doubt` does. */
+  unproven(secrets: readonly PreparedSecret[]): Promise<PreparedSecret[]>;
   /** Writes down the secrets that verified the deliveries of a commit, each once. */
   record(tx: StoreTransaction, used: readonly UsedSecret[]): Promise<void>;
   /** Called once that commit is durable. */
@@ -50,6 +52,10 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
       await ask();
       if (rotationOpen) return "rotation-open";
       return secrets.some(({ fingerprint }) => !proven.has(fingerprint)) ? "secret-unproven" : undefined;
+    },
+    unproven: async (secrets) => {
+      await ask();
+      return secrets.filter(({ fingerprint }) => !proven.has(fingerprint));
     },
     record: async (tx, used) => {
       const fresh = new Map(used.filter(({ fingerprint }) => !proven.has(fingerprint)).map(toRow));

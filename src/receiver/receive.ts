@@ -30,6 +30,7 @@ import {
   type RequestHeaders,
 } from "./request.ts";
 import { doubt } from "./body/second-hand.ts";
+import { createTally, type Tally } from "./tally.ts";
 import { freshOf, type Listeners } from "./tell.ts";
 import { transition } from "./transition.ts";
 import { createUnverified } from "./body/unverified.ts";
@@ -66,6 +67,8 @@ export interface Receiver {
   /** How many verified deliveries in a row were not answered 2xx. */
   consecutiveFailures(): number;
   isFull(): boolean;
+  /** What this process answered. */
+  readonly tally: Tally;
   /** Tells of each commit. */
   readonly commits: Commits;
   /** Refuses new requests with 503; resolves when those taken in are committed and answered. */
@@ -83,6 +86,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     createCommit({ store, notify, listeners, commitIn, announce }),
     parts.intake,
   );
+  const tally = createTally(clock);
   const inFlight = new Set<Promise<ReceiveResult>>();
   const committing = new Set<() => void>();
   let closed = false;
@@ -91,9 +95,15 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   function receive(raw: ReceiveRequest): Promise<ReceiveResult> {
     const answering = within(answerMs, answer(raw), tooLate)
       .catch(refuseLate)
+      .then(noted)
       .finally(() => inFlight.delete(answering));
     inFlight.add(answering);
     return answering;
+  }
+
+  function noted(result: ReceiveResult): ReceiveResult {
+    tally.note(result);
+    return result;
   }
 
   function tooLate(): Error {
@@ -198,6 +208,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         return () => committing.delete(listener);
       },
     },
+    tally,
     isFull: () => intake.size >= parts.intake.itemsMax,
     close: async () => {
       closed = true;

@@ -61,9 +61,9 @@ export async function release(parts: ReleaseParts, id: string): Promise<void> {
   parts.listeners.committed();
 }
 
-/** Quarantined, or kept beside the delivery whose ids it came with. */
+/** Quarantined, dismissed or not, or kept beside the delivery whose ids it came with. */
 function isSetAside({ outcome, reason }: DeliveryRow): boolean {
-  return outcome === "quarantined" || reason === "payload-changed";
+  return outcome === "quarantined" || outcome === "dismissed" || reason === "payload-changed";
 }
 
 /** As the unsigned header says, or else: a proxy may have inflated a body and left the header, or lost the header alone. */

@@ -1,7 +1,7 @@
 /** The step *verify*: nothing is parsed or stored before the signature over the raw bytes holds (semantics §3). */
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
-import { createRateLimit } from "../shared/rate-limit.ts";
+import { createRateLimits } from "../shared/rate-limit.ts";
 import { diagnoseHeaders, diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
@@ -16,8 +16,8 @@ export interface VerifyParts {
   readonly logger: Logger;
 }
 
-/** How often a mismatch is explained in the log: an explanation costs more than a check. */
-const diagnoseEveryMs = 10_000;
+/** How often the log explains requests that are refused for one reason: an explanation costs more than a check. */
+const diagnoseEveryMs = 60_000;
 
 export interface Verify {
   /** Why the request is refused for its headers alone, whatever its body, if so. */
@@ -27,7 +27,7 @@ export interface Verify {
 
 export function createVerify(parts: VerifyParts): Verify {
   const { verifier, secrets, proof, clock, logger } = parts;
-  const mayDiagnose = createRateLimit({ everyMs: diagnoseEveryMs });
+  const mayDiagnose = createRateLimits({ everyMs: diagnoseEveryMs });
   const check = (request: SignedRequest) => verifier.verify(request, secrets.current(), clock.now());
 
   function checkHeaders(headers: SignedRequest["headers"]): Verdict | undefined {
@@ -57,12 +57,12 @@ export function createVerify(parts: VerifyParts): Verify {
   }
 
   function explain(reason: VerifyFailure, diagnose: () => Diagnosis, doubt?: Doubt): void {
-    if (!mayDiagnose(clock.now())) return;
+    if (!mayDiagnose(reason, clock.now())) return;
     const { cause, explanation } = diagnose();
     // A request without any signature is mostly a stranger's.
     if (reason === "signature-missing" && cause === "unexplained") return;
     const fields = { step: "verify", reason, cause, answered: doubt === undefined ? 401 : 503 };
-    logger.warn(fields, doubt === undefined ? explanation : `${explanation} ${doubts[doubt]}`);
+    logger.error(fields, doubt === undefined ? explanation : `${explanation} ${doubts[doubt]}`);
   }
 
   return { checkHeaders, checkSignature };

@@ -7,3 +7,13 @@ export function createRateLimit({ everyMs }: { readonly everyMs: number }): (now
     return true;
   };
 }
+
+/** The same for each of a closed list of keys by itself. */
+export function createRateLimits(limit: { readonly everyMs: number }) {
+  const limits = new Map<string, (nowMs: number) => boolean>();
+  return (key: string, nowMs: number): boolean => {
+    const mayPass = limits.get(key) ?? createRateLimit(limit);
+    limits.set(key, mayPass);
+    return mayPass(nowMs);
+  };
+}

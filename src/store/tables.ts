@@ -35,7 +35,7 @@ export type TableName = keyof Tables;
 /** The large field of a delivery: what telling two apart, and a list of them, does not need. */
 export const heavyFields = ["facts"] as const;
 
-export const storedOutcomes = ["applied", "duplicate", "quarantined"] as const;
+export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed"] as const;
 
 /**
  * One received delivery: arrival facts, ids, and the columns of its facts, which hold every input of the fold, so that

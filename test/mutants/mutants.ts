@@ -202,6 +202,13 @@ export const mutants: readonly Mutant[] = [
     tests: ["receiver/receive"],
   },
   {
+    name: "forged requests turn health",
+    file: "src/mirror/health.ts",
+    find: "const ok = found.ok && consecutiveFailures",
+    replace: "const ok = found.ok && warnings.length === 0 && consecutiveFailures",
+    tests: ["mirror/warnings"],
+  },
+  {
     name: "a signature stored beside its body",
     file: "src/receiver/parse.ts",
     find: "for (const name of keptHeaders) {",

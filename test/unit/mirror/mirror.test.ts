@@ -54,6 +54,8 @@ describe("health", () => {
       consecutiveFailures: 0,
       lastDeliveryAt: null,
       quarantined: 0,
+      refused: {},
+      warnings: [],
     });
   });
 
@@ -107,7 +109,6 @@ describe("createMirror", () => {
   it.each([
     ["no store", { store: undefined }, /store/],
     ["a path for a store", { store: "escrow.db" }, /store/],
-    ["no webhook", { webhook: undefined }, /webhook/],
     ["no secret", { webhook: {} }, /Signing secret "default" is undefined.*environment variable/s],
     [
       "an unknown option",

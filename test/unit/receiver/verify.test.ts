@@ -302,8 +302,8 @@ describe("the diagnosis of a mismatch", () => {
     expect((await mirror.receive({ method: "POST", headers, body })).status).toBe(401);
     expect((await mirror.receive({ method: "POST", headers, body })).status).toBe(401);
     expect(mismatches()).toHaveLength(1);
-    expect(mismatches()[0]).toMatchObject({ level: "warn", fields: { step: "verify", answered: 401 } });
-    clock.advance(10_000);
+    expect(mismatches()[0]).toMatchObject({ level: "error", fields: { step: "verify", answered: 401 } });
+    clock.advance(60_000);
     await mirror.receive({ method: "POST", headers, body });
     expect(mismatches()).toHaveLength(2);
   });

@@ -1,0 +1,63 @@
+/** What a person must do, in sentences: for `health()`. */
+import { adviceOn } from "../receiver/advice.ts";
+import type { Reason } from "../receiver/outcome.ts";
+import type { Tally } from "../receiver/tally.ts";
+import { toIsoTime } from "../shared/clock.ts";
+
+/** What the warnings are made from. */
+export interface Standing {
+  readonly nowMs: number;
+  readonly tally: Tally;
+  readonly consecutiveFailures: number;
+  readonly quarantined: number;
+  /** Why the store can't be used now; `undefined` while it can. */
+  readonly storeFault: string | undefined;
+  /** Ids of the secrets that have verified nothing for long; `undefined` without any secrets. */
+  readonly unprovenIds: readonly string[] | undefined;
+}
+
+/** A refusal is told of for so long, and until a delivery is taken in after it. */
+const refusalMs = 3_600_000;
+/** From so many failures in a row on the subscription is in danger: ten disable it (§6.5). */
+export const failuresAlarm = 5;
+
+export function warningsOf(standing: Standing): string[] {
+  const { storeFault, consecutiveFailures, quarantined, unprovenIds } = standing;
+  return [
+    ...(storeFault === undefined ? [] : [`The store can't be used: ${storeFault}`]),
+    ...(unprovenIds === undefined ? [noSecret] : unprovenIds.map(unproven)),
+    ...(consecutiveFailures < failuresAlarm ? [] : [inDanger(consecutiveFailures)]),
+    ...refusalsOf(standing),
+    ...(quarantined === 0 ? [] : [aside(quarantined)]),
+  ];
+}
+
+function refusalsOf({ nowMs, tally }: Standing): string[] {
+  const hourAgo = toIsoTime(nowMs - refusalMs);
+  const lasts = (reason: Reason, lastAt: string): boolean => {
+    const isLast = lastAt >= (tally.acceptedAt ?? "");
+    // Strangers send requests without a signature all the time: they tell of a fault of ours while nothing else comes.
+    return reason === "signature-missing" ? isLast : isLast || lastAt >= hourAgo;
+  };
+  return Object.entries(tally.refused).flatMap(([name, { count, lastAt }]) => {
+    const reason = name as Reason;
+    const advice = adviceOn[reason];
+    if (advice === undefined || reason === "no-secret" || !lasts(reason, lastAt)) return [];
+    return [`${count} requests since the start, the last at ${lastAt}, were refused (${reason}): ${advice}.`];
+  });
+}
+
+const noSecret =
+  "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it is to take them in.";
+
+function unproven(id: string): string {
+  return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare it with the service's, or take it out. Until then wrong signatures are answered 503.`;
+}
+
+function inDanger(consecutiveFailures: number): string {
+  return `${consecutiveFailures} deliveries in a row were not answered 2xx: at ten the service disables the subscription. The log says why.`;
+}
+
+function aside(quarantined: number): string {
+  return `${quarantined} deliveries are quarantined: look at mirror.quarantine.list(), then release or dismiss each.`;
+}
