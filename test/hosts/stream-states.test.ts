@@ -196,7 +196,8 @@ describe.each(fastifyPackages)("%s: a stream in the place of the request", (_nam
       signed(gzipSync(bytes), { headers: { "Content-Encoding": "gzip" } }),
     );
     expect(status).toBe(500);
-    expect(errors()[0]).toContain("leave the webhook's path out of it");
+    // The bytes as they came here don't verify either, which the log explains first.
+    expect(errors().join("\n")).toContain("leave the webhook's path out of it");
   });
 });
 
