@@ -107,17 +107,18 @@ function applyEvent(draft: Draft, facts: EventFacts, origin: Origin, options: Fo
   if (facts.milestoneId !== null) ensureMilestone(draft, origin, facts.milestoneId);
   const phase = refundPhaseOf(facts.event);
   const overlapped = phase && overlappedBy(draft, facts, phase);
-  const refunded = movesOf(facts).filter((move) => {
+  const refunded = movesOf(facts).flatMap((move) => {
     const standing = standingOf(draft, move.milestoneId);
     const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
     const decision = decideEvent(move.machine, standing, claim, options.skewMs);
     recordMove(draft, origin, move, decision);
-    return decision.moved && endsRefund(standing, move.next);
+    const isRefunded = decision.moved && endsRefund(standing, move.next);
+    return isRefunded ? [{ milestoneId: move.milestoneId, sinceKey: standing.statusKey }] : [];
   });
   const refund = phase && recordRefund(draft, origin, facts, phase);
   const told = phase?.phase === "succeeded" ? refund : undefined;
-  for (const { milestoneId } of refunded)
-    if (told === undefined || !isRefundOf(told, milestoneId)) inferSuccess(draft, milestoneId);
+  for (const { milestoneId, sinceKey } of refunded)
+    if (told === undefined || !isRefundOf(told, milestoneId)) inferSuccess(draft, milestoneId, sinceKey);
   if (overlapped !== undefined) noteOverlap(draft, origin, facts, overlapped);
   if (isPayment(facts.event)) recordPayment(draft, origin, facts);
   if (isDispute(facts.event)) recordDispute(draft, origin, facts);

@@ -1,4 +1,5 @@
 import type { EventFacts } from "../events/event.ts";
+import { parseWireTime } from "../shared/wire-time.ts";
 import type { Standing } from "./decide.ts";
 import { noteAnomaly, standingOf, type Draft, type Origin } from "./draft.ts";
 import { putRefund, unfinishedRefunds, type RefundTarget } from "./lookups.ts";
@@ -80,16 +81,23 @@ export function endsRefund({ status }: Standing, next: string): boolean {
 /**
  * The target is Refunded now, and no event of a refund of its own said so: the only full refund that was under way for it
  * has succeeded, whether or not its own event ever comes (semantics §6).
+ *
+ * @param sinceKey when the target went RefundInProgress: a refund that began before is one that it has left behind
  */
-export function inferSuccess(draft: Draft, milestoneId: string | null): void {
+export function inferSuccess(draft: Draft, milestoneId: string | null, sinceKey: string): void {
   const active = unfinishedRefunds(draft, "full", {
     scope: milestoneId === null ? "contract" : "milestone",
     milestoneId,
   });
   const [refundId = ""] = active;
   const refund = draft.refunds.get(refundId);
-  if (active.size !== 1 || refund === undefined) return;
+  if (active.size !== 1 || refund === undefined || isOlder(refund, sinceKey)) return;
   putRefund(draft, { ...refund, state: "succeeded", inferred: true });
+}
+
+function isOlder({ initiatedAt }: RefundRecord, key: string): boolean {
+  const began = initiatedAt === null ? undefined : parseWireTime(initiatedAt);
+  return began !== undefined && began.orderKey < key;
 }
 
 /** Whether a refund is the contract's (`null`) or this milestone's. */

@@ -64,7 +64,7 @@ function showStatus(
   const claim = { next, orderKey: origin.orderKey, updatedKey };
   const decision = decideSnapshot(machine, standing, claim, reading.skewMs);
   recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, decision);
-  if (decision.moved && endsRefund(standing, next)) inferSuccess(draft, milestoneId);
+  if (decision.moved && endsRefund(standing, next)) inferSuccess(draft, milestoneId, standing.statusKey);
 }
 
 function showMilestone(

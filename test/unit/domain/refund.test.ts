@@ -459,3 +459,39 @@ describe("a dispute", () => {
     ).toHaveLength(1);
   });
 });
+
+it("a refund that was given up is not inferred from another's end", () => {
+  const state = foldOf(
+    event("contract.created", { id: "c", seconds: 0, status: "Pending" }),
+    event("payment.completed", { id: "p", seconds: 10, status: "Escrow", paymentId: "P" }),
+    event("refund.full-initiated", {
+      id: "r1",
+      seconds: 100,
+      status: "RefundInProgress",
+      transactionId: "1001",
+    }),
+    event("contract.refund-given-up", {
+      id: "g",
+      seconds: 200,
+      status: "Escrow",
+      previousStatus: "RefundInProgress",
+    }),
+    event("refund.full-initiated", {
+      id: "r2",
+      seconds: 300,
+      status: "RefundInProgress",
+      transactionId: "1002",
+      milestoneId: "13",
+    }),
+    event("refund.full-succeeded", {
+      id: "s2",
+      seconds: 400,
+      status: "Refunded",
+      previousStatus: "RefundInProgress",
+      transactionId: "1002",
+      milestoneId: "13",
+    }),
+  );
+  expect(state.refunds.get("1001")).toMatchObject({ state: "initiated", inferred: false });
+  expect(state.refunds.get("1002")).toMatchObject({ state: "succeeded", inferred: false });
+});
