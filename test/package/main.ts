@@ -66,6 +66,7 @@ async function pack(): Promise<string> {
     "examples/nestjs/logger.ts",
     "examples/nestjs/main-fastify.ts",
     "examples/nestjs/main.ts",
+    "examples/order-service/main.ts",
     "examples/sandbox-curl/walk.sh",
     "openapi.json",
     "package.json",
