@@ -182,7 +182,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const changes = await transition(tx, inputs, folding);
     enter("persist");
     await persist(tx, { inputs, changes }, toIsoTime(clock.now()));
-    enter("notify");
+    if (await telling.isHeard()) enter("notify");
     await telling.tell(
       { deliveries: freshOf(committed), inputs, changes },
       { ms: 0, isAlone: batch.length === 1 },

@@ -25,6 +25,8 @@ export interface Told {
 export interface Telling {
   /** The same transaction, for everything else that is written in it. */
   readonly tx: StoreTransaction;
+  /** Whether any handler hears of this transaction. */
+  isHeard(): Promise<boolean>;
   /** The last step before the commit. */
   tell(told: Told, spent: Spent): Promise<void>;
 }
@@ -60,7 +62,7 @@ export function createListeners(
 /** A receiver that nobody listens to. */
 export const noListeners: Listeners = {
   ready: async () => {},
-  begin: (tx) => ({ tx, tell: async () => {} }),
+  begin: (tx) => ({ tx, isHeard: async () => false, tell: async () => {} }),
   countFailure: async () => {},
   committed: () => {},
   isInside: () => false,
@@ -73,6 +75,7 @@ function beginTelling(tx: StoreTransaction, handlers: InCommit, folding: FoldOpt
   const noted: NewRow<"anomalies">[] = [];
   return {
     tx: noting(tx, noted, asking),
+    isHeard: async () => (await asking).length > 0,
     tell: async ({ deliveries, inputs, changes }, spent) => {
       const subscriptions = await asking;
       if (subscriptions.length === 0) return;
