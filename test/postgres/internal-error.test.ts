@@ -27,7 +27,7 @@ it.each([
   ],
   [
     "a type that somebody changed",
-    (schema: string) => `alter table ${schema}.contracts alter column reference type integer using null`,
+    (schema: string) => `alter table ${schema}.contracts alter column title type integer using null`,
     /^persist: error 42804: .*(insert into "\w+"\."contracts" failed|can't be used now) \(.*42804/,
   ],
   [
