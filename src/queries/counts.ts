@@ -1,6 +1,6 @@
 import { nextTurn } from "../shared/timers.ts";
 import type { StoreReader } from "../store/store.ts";
-import { allBut } from "./page.ts";
+import { allBut } from "../store/tables.ts";
 
 /**
  * How many contracts there are for each status, `null` where none is known. They are counted in slices, and the event loop

@@ -2,7 +2,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
 import { compareStored } from "../store/sql/text.ts";
 import type { Condition, FieldOf, StoreReader, Stretch } from "../store/store.ts";
-import { tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
+import { allBut, tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
 import { shown, textOf } from "./arguments.ts";
 import { wayThrough, type List, type Path } from "./paths.ts";
 
@@ -130,14 +130,6 @@ function comparePlaces(a: Place, b: Place): number {
 
 function placeOf<Row>(row: Row, by: readonly (keyof Row & string)[]): Place {
   return by.map((field) => row[field] as string | number);
-}
-
-/** What a reading of these fields alone goes without. */
-export function allBut<Name extends TableName>(
-  table: Name,
-  fields: readonly FieldOf<Name>[],
-): FieldOf<Name>[] {
-  return (Object.keys(tables[table].columns) as FieldOf<Name>[]).filter((field) => !fields.includes(field));
 }
 
 /** Names the list and its path, so that no other takes it for a place of its own. */

@@ -1,7 +1,7 @@
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
-import { createPace } from "../shared/pace.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
+import { contractIdPages } from "./contract-ids.ts";
 import { persist } from "./persist.ts";
 import { loadContracts } from "./load.ts";
 import { refold } from "./transition.ts";
@@ -20,7 +20,7 @@ export interface RebuildProgress {
 
 /**
  * Folds every contract anew from its stored inputs: after an upgrade that folds otherwise, or to prove that nothing is
- * amiss. Each contract is one transaction, so deliveries go on meanwhile.
+ * amiss. Each contract is one transaction, so deliveries go on meanwhile, and the event loop turns in between.
  */
 export async function rebuild(
   store: Store,
@@ -28,17 +28,27 @@ export async function rebuild(
   folding: FoldOptions,
   options: RebuildOptions,
 ): Promise<RebuildProgress> {
-  const contractIds = await allContractIds(store);
-  const pace = createPace();
-  let done = 0;
-  for (const contractId of contractIds) {
-    await pace();
-    options.signal?.throwIfAborted();
-    await store.transaction((tx) => rebuildContract(tx, contractId, folding, toIsoTime(clock.now())));
-    done += 1;
-    options.onProgress?.({ done, total: contractIds.length });
+  const { signal, onProgress } = options;
+  const progress = { done: 0, total: await countContracts(store, signal) };
+  for await (const contractIds of contractIdPages(store))
+    for (const contractId of contractIds) {
+      signal?.throwIfAborted();
+      await store.transaction((tx) => rebuildContract(tx, contractId, folding, toIsoTime(clock.now())));
+      progress.done += 1;
+      // Deliveries may have brought new ones.
+      progress.total = Math.max(progress.total, progress.done);
+      onProgress?.({ ...progress });
+    }
+  return progress;
+}
+
+async function countContracts(store: Store, signal: AbortSignal | undefined): Promise<number> {
+  let total = 0;
+  for await (const contractIds of contractIdPages(store)) {
+    signal?.throwIfAborted();
+    total += contractIds.length;
   }
-  return { done, total: contractIds.length };
+  return total;
 }
 
 async function rebuildContract(
@@ -49,13 +59,4 @@ async function rebuildContract(
 ): Promise<void> {
   const contracts = await loadContracts(tx, [contractId]);
   await persist(tx, { inputs: [], changes: await refold(tx, contracts, [contractId], folding) }, now);
-}
-
-function allContractIds(store: Store): Promise<string[]> {
-  return store.read(async (reader) => {
-    const ids = new Set<string | null>();
-    for (const table of ["deliveries", "snapshots"] as const)
-      for (const id of (await reader.countBy(table, "contractId")).keys()) ids.add(id);
-    return [...ids].filter((id) => id !== null).sort();
-  });
 }

@@ -67,6 +67,12 @@ export interface StoreReader {
     without?: readonly FieldOf<Name>[],
     limitEach?: number,
   ): Promise<Tables[Name][]>;
+  /** The rows that have the keys of these, whatever else they say; in no order. A key with a null in it is no row's. */
+  lookupKeys<Name extends TableName>(
+    table: Name,
+    rows: readonly Partial<Tables[Name]>[],
+    without?: readonly FieldOf<Name>[],
+  ): Promise<Tables[Name][]>;
 }
 
 export interface StoreTransaction extends StoreReader {

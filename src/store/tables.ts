@@ -391,3 +391,12 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     unique: [],
   },
 };
+
+/** What a reading of these fields alone goes without. */
+export function allBut<Name extends TableName>(
+  table: Name,
+  fields: readonly (keyof Tables[Name] & string)[],
+): (keyof Tables[Name] & string)[] {
+  const all = Object.keys(tables[table].columns) as (keyof Tables[Name] & string)[];
+  return all.filter((field) => !fields.includes(field));
+}

@@ -1,5 +1,6 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createLock } from "../shared/lock.ts";
+import { createPace } from "../shared/pace.ts";
 import type {
   Condition,
   FieldOf,
@@ -26,6 +27,7 @@ type Content = { readonly [Name in TableName]: ReadonlyMap<string, Row> };
  */
 export function createMemoryStore(): Store {
   const lock = createLock();
+  const pace = createPace();
   let committed = emptyContent();
   let sequence = 0;
   let closed = false;
@@ -47,6 +49,7 @@ export function createMemoryStore(): Store {
     },
     transaction: (work) =>
       lock.run(async () => {
+        await pace();
         check();
         const draft = createDraft(committed, () => ++sequence);
         const result = await work({
@@ -63,6 +66,7 @@ export function createMemoryStore(): Store {
         return result;
       }),
     read: async (work) => {
+      await pace();
       check();
       return work(createDraft(committed, () => ++sequence));
     },
@@ -157,6 +161,18 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
           .slice(0, limitEach),
       );
       return rows.map(blank(without)) as unknown as Tables[Name][];
+    },
+
+    async lookupKeys<Name extends TableName>(
+      table: Name,
+      rows: readonly Partial<Tables[Name]>[],
+      without?: readonly FieldOf<Name>[],
+    ) {
+      const keyed = rows.filter((row) => tables[table].key.every((field) => (row as Row)[field] != null));
+      const found = keyed
+        .map((row) => content[table].get(keyOf(table, row)))
+        .filter((row) => row !== undefined);
+      return found.map(blank(without)) as unknown as Tables[Name][];
     },
 
     lock(table, field, values, without) {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EventFacts } from "../../src/events/event.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { Condition, NewRow, Query, Store } from "../../src/store/store.ts";
-import type { ContractRow, TableName, Tables } from "../../src/store/tables.ts";
+import type { ContractRow, PayloadRow, TableName, Tables } from "../../src/store/tables.ts";
 import { tables } from "../../src/store/tables.ts";
 import { factsOf, sha256 } from "../support/delivery.ts";
 import { settle, testClock } from "../support/mirror.ts";
@@ -213,6 +213,35 @@ export function describeStore(contract: StoreContract): void {
           return tx.lookup("deliveries", "id", ["wh-1"]);
         });
         expect(found).toHaveLength(1);
+      });
+    });
+
+    describe("lookupKeys", () => {
+      it("gives the rows of the same keys, by all fields of them", async () => {
+        const rows = ["A", "B"].flatMap((receivedAt) =>
+          ["one", "two"].map((name) => payloadRow({ contentKey: sha256(name), receivedAt })),
+        );
+        await insert("payloads", rows);
+        const asked = [rows[0], rows[3], payloadRow({ contentKey: sha256("one"), receivedAt: "C" })];
+        const found = await store.read((reader) =>
+          reader.lookupKeys("payloads", asked as PayloadRow[], ["body"]),
+        );
+        const places = found.map(({ contentKey, receivedAt, body }) => [receivedAt, contentKey, body].join());
+        expect(places.toSorted(byBytes)).toEqual([`A,${sha256("one")},`, `B,${sha256("two")},`]);
+        expect(await store.read((reader) => reader.lookupKeys("payloads", []))).toEqual([]);
+      });
+
+      it("finds no row by a key with a null in it", async () => {
+        const anomaly = { contractId: "CNT-1", position: null };
+        expect(await store.read((reader) => reader.lookupKeys("anomalies", [anomaly]))).toEqual([]);
+      });
+
+      it("sees the transaction's own writes", async () => {
+        const found = await store.transaction(async (tx) => {
+          await tx.upsert("contracts", [contractRow("A", { title: "t" })]);
+          return tx.lookupKeys("contracts", [{ contractId: "A" }]);
+        });
+        expect(found).toMatchObject([{ title: "t" }]);
       });
     });
 

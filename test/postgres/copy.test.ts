@@ -128,6 +128,40 @@ describe("copying", () => {
     await source.store.close();
   });
 
+  it("lets the event loop turn, between two stores that wait for nothing too", async () => {
+    const [source, target] = [sqlite(":memory:"), sqlite(":memory:")];
+    const deliveries = Array.from({ length: 1500 }, (_, n) =>
+      delivery("contract.created", { id: `p-${n}`, contractId: `CNT-${n % 100}`, seconds: n }),
+    );
+    await receiveInto(source, deliveries);
+    await openMirror({ store: target });
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const compared = await copyStore(source, target);
+    clearImmediate(next);
+    expect(compared.every(({ equal }) => equal)).toBe(true);
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it("takes out of the target what the source has no more: workers that ended, jobs that went", async () => {
+    const [source, target] = [sqlite(":memory:"), sqlite(":memory:")];
+    const mirror = await receiveInto(source, []);
+    mirror.on("*", async () => undefined, { name: "one" });
+    await mirror.receive(delivery("contract.created"));
+    await mirror.idle();
+    await openMirror({ store: target });
+    await copyStore(source, target);
+    await source.transaction(async (tx) => {
+      for (const table of ["jobs", "workers", "subscriptions"] as const) await tx.remove(table, []);
+    });
+    const compared = await copyStore(source, target);
+    expect(compared.filter(({ equal }) => !equal)).toEqual([]);
+  });
+
   law(
     "makes a target that received the same in another order as its source is",
     0.01,

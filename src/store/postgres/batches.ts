@@ -36,6 +36,15 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
       return decodeRows(table, await session.all(sql, [toValues(table, field, values)]), without);
     },
 
+    async lookupKeys<Name extends TableName>(
+      table: Name,
+      rows: readonly Partial<Tables[Name]>[],
+      without: readonly FieldOf<Name>[] = [],
+    ) {
+      if (rows.length === 0) return [];
+      return decodeRows(table, await run(statements.lookupKeys(table, without), rows), without);
+    },
+
     async lock<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,

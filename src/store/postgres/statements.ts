@@ -45,6 +45,11 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
         ),
       ),
 
+    lookupKeys: (table: TableName, without: readonly string[]): RowStatement =>
+      kept(`lookup keys ${table} ${without.join()}`, () =>
+        rowStatement(table, lookingForKeys(table, without)),
+      ),
+
     lock: (table: TableName, field: string, without: readonly string[]): RowStatement =>
       kept(`lock ${table} ${field} ${without.join()}`, () =>
         rowStatement(table, looking(table, field, without).orderBy(columnOf(table, field).name).forUpdate()),
@@ -115,6 +120,16 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
           .where(sql.ref(name), "=", sql.lit(neverChanged)),
       ),
     );
+  }
+
+  function lookingForKeys(table: TableName, without: readonly string[]): Compilable {
+    const key = tables[table].key.map((field) => columnOf(table, field));
+    const isSame = key.map(({ name }) => sql`${sql.ref(`kept.${name}`)} = ${sql.ref(`given.${name}`)}`);
+    const query = sql`
+      select ${refs(names(table, without).map((name) => `kept.${name}`))}
+      from ${unnest(key)} as given(${refs(key.map(({ name }) => name))})
+      join ${sql.table(named(table))} as kept on ${sql.join(isSame, sql` and `)}`;
+    return { compile: () => query.compile(kysely) };
   }
 
   /** Of each value so many rows, found by the index for each. */

@@ -3,7 +3,7 @@ import type { StoreTransaction } from "../store.ts";
 /** The part of a transaction that takes many rows at a time. A database of many writers locks them too. */
 export interface Batches extends Pick<
   StoreTransaction,
-  "lookup" | "lock" | "lockContracts" | "insert" | "upsert" | "updateEach"
+  "lookup" | "lookupKeys" | "lock" | "lockContracts" | "insert" | "upsert" | "updateEach"
 > {
   /** Remembers where it stands, and gives the way back there for when a savepoint is rolled back. */
   mark(): () => void;

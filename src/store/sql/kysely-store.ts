@@ -72,9 +72,10 @@ function createTransaction(
   statements: Statements & Walks,
   batches: Batches,
 ): Omit<StoreTransaction, "jobs" | "lend"> {
-  const { lookup, lock, lockContracts, insert, upsert, updateEach } = batches;
+  const { lookup, lookupKeys, lock, lockContracts, insert, upsert, updateEach } = batches;
   return {
     lookup,
+    lookupKeys,
     lock,
     lockContracts,
     insert,

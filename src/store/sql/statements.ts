@@ -85,6 +85,13 @@ export function createStatements(
         return rowStatement(table, limit === undefined ? found : found.limit((eb) => eb.lit(limit)));
       }),
 
+    lookupKeys: (table: TableName, without: readonly string[]): RowStatement =>
+      kept(`lookup keys ${table} ${without.join()}`, () => {
+        let found = kysely.selectFrom(named(table)).select(names(table, without));
+        for (const field of tables[table].key) found = found.where(isField(table, field));
+        return rowStatement(table, found);
+      }),
+
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
       for (const condition of query.where ?? [])

@@ -24,6 +24,17 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       return decodeRows(table, await session.allEach(sql, runs), without);
     },
 
+    async lookupKeys<Name extends TableName>(
+      table: Name,
+      rows: readonly Partial<Tables[Name]>[],
+      without: readonly FieldOf<Name>[] = [],
+    ) {
+      if (rows.length === 0) return [];
+      const { sql, columns } = statements.lookupKeys(table, without);
+      const runs = rows.map((row) => encodeRow(columns, row));
+      return decodeRows(table, await session.allEach(sql, runs), without);
+    },
+
     lock: (table, field, values, without) => batches.lookup(table, field, values, without),
 
     lockContracts: (contractIds) => batches.lookup("contracts", "contractId", contractIds),

@@ -1,4 +1,5 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
+import { createPace } from "../../shared/pace.ts";
 import type { Engine, RowSession } from "../sql/session.ts";
 import type { SqliteConnections } from "./connections.ts";
 import {
@@ -21,10 +22,13 @@ export interface SqliteEngineParts extends SqliteConnections {
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
 export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession> {
   const { description, writer, reader, writeLock, readLock, owned, busyTimeoutMs, checkPlace } = parts;
+  // The driver waits for nothing: whoever does one thing after another would hold everybody else up.
+  const pace = createPace();
   const writing = createSqliteSession(writer);
   const reading = reader === writer ? writing : createSqliteSession(reader);
   const transaction = <T>(work: (session: RowSession) => Promise<T>): Promise<T> =>
     writeLock.run(async () => {
+      await pace();
       await beginImmediate(writer, busyTimeoutMs);
       const result = await inTransaction(writer, writing, work);
       checkPlace();
@@ -38,6 +42,7 @@ export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession>
 
     read: (work) =>
       readLock.run(async () => {
+        await pace();
         await reading.run("begin", []);
         return inTransaction(reader, reading, work);
       }),

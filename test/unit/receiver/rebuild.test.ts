@@ -4,7 +4,7 @@ import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { RebuildProgress } from "../../../src/receiver/rebuild.ts";
 import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { delivery, fixtureDelivery, fixtureNames } from "../../support/delivery.ts";
-import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
+import { openMirror, storeKinds, temporaryFile, testClock } from "../../support/mirror.ts";
 
 async function openFull(file: string): Promise<Mirror> {
   const mirror = await openMirror({ store: sqlite(file) });
@@ -99,6 +99,45 @@ describe("rebuild", () => {
       onProgress: () => stop.abort(new Error("enough")),
     });
     await expect(stopped).rejects.toThrow("enough");
+  });
+
+  describe.each(storeKinds)("on %s", (_, openStore) => {
+    const contracts = 300;
+
+    async function openWithMany(): Promise<Mirror> {
+      const mirror = await openMirror({ store: openStore() });
+      const names = Array.from({ length: contracts }, (__, n) => `CNT-${n}`);
+      await Promise.all(
+        names.map((contractId) =>
+          mirror.receive(delivery("contract.created", { id: contractId, contractId, seconds: 0 })),
+        ),
+      );
+      return mirror;
+    }
+
+    it("notices a signal that the event loop brings, between two contracts", async () => {
+      const mirror = await openWithMany();
+      const stop = new AbortController();
+      let done = 0;
+      const rebuilding = mirror.rebuild({
+        signal: stop.signal,
+        onProgress: (progress) => (done = progress.done),
+      });
+      setImmediate(() => stop.abort(new Error("enough")));
+      await expect(rebuilding).rejects.toThrow("enough");
+      expect(done).toBeLessThan(contracts);
+    });
+
+    it("answers a webhook before its end", async () => {
+      const mirror = await openWithMany();
+      const ends: string[] = [];
+      const rebuilding = mirror.rebuild().then(() => ends.push("rebuild"));
+      await new Promise((resolve) => setImmediate(resolve));
+      const answer = await mirror.receive(delivery("contract.approved", { id: "late", contractId: "CNT-1" }));
+      ends.push("webhook");
+      await rebuilding;
+      expect([answer.status, ends]).toEqual([200, ["webhook", "rebuild"]]);
+    });
   });
 
   it("goes on while deliveries come in", async () => {
