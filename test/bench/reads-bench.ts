@@ -55,7 +55,7 @@ async function benchStore(
   return figures;
 }
 
-async function benchById(name: string, { mirror, byHand, contracts }: Filled): Promise<Figure[]> {
+async function benchById(name: string, { mirror, byHand, contracts, floor }: Filled): Promise<Figure[]> {
   const reads = {
     "contracts.get": (number: number) => mirror.contracts.get(filledContractId(number)),
     "contracts.history": (number: number) => mirror.contracts.history(filledContractId(number)),
@@ -73,7 +73,7 @@ async function benchById(name: string, { mirror, byHand, contracts }: Filled): P
       atMost(2.5, {
         what: `${what} on ${name}`,
         measured: microseconds(one),
-        against: `the same shapes by hand, prepared statements in one read transaction: ${microseconds(other)}`,
+        against: `the same shapes by hand, ${floor} in one read transaction: ${microseconds(other)}`,
         ratio: one / other,
       }),
     );
@@ -112,7 +112,7 @@ function turnPages({ mirror }: Filled, read: typeof inVain): (turn: number) => P
 }
 
 async function benchInVain(name: string, { mirror, contracts }: Filled): Promise<Figure> {
-  const ms = await longestMs(() => inVain(mirror, { limit: 50, cursor: null }));
+  const ms = await msOf(() => inVain(mirror, { limit: 50, cursor: null }));
   return atMost(1, {
     what: `a page on ${name} that looks for what is not there among ${count(contracts)} contracts`,
     measured: `${ms.toFixed(1)} ms`,
@@ -122,7 +122,7 @@ async function benchInVain(name: string, { mirror, contracts }: Filled): Promise
 }
 
 async function benchHealth(name: string, { mirror, contracts }: Filled): Promise<Figure> {
-  const ms = await longestMs(() => mirror.health());
+  const ms = await msOf(() => mirror.health());
   return atMost(1, {
     what: `health on ${name} with ${count(contracts)} contracts`,
     measured: `${ms.toFixed(1)} ms`,
@@ -131,11 +131,10 @@ async function benchHealth(name: string, { mirror, contracts }: Filled): Promise
   });
 }
 
-/** The median of a few runs. */
-async function longestMs(work: () => Promise<unknown>): Promise<number> {
+async function msOf(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) times.push((await microsecondsEach(1, work)) / 1000);
-  return median(times);
+  for (let turn = 0; turn < 50; turn++) times.push((await microsecondsEach(1, work)) / 1000);
+  return quarter(times);
 }
 
 async function benchCount(name: string, { mirror, contracts }: Filled): Promise<Figure> {

@@ -1,4 +1,4 @@
-/** What a person would write who knows the rows: prepared statements in one read transaction, and the mirror's shapes made of them. */
+/** What a person would write who knows the rows: statements in one read transaction, and the mirror's shapes made of them. */
 import type Database from "better-sqlite3";
 import type { Pool } from "pg";
 import { filledContractId } from "../support/fill.ts";
@@ -45,15 +45,16 @@ export function readSqlite(database: Database.Database): ReadsByHand {
   };
 }
 
+/** Without names: a pooler between app and server keeps no prepared statement, and the mirror bears one. */
 export function readPostgres(pool: Pool, schema: string): ReadsByHand {
-  const named = texts(`${schema}.`);
+  const statements = texts(`${schema}.`);
   const inOne = async <T>(
-    work: (rows: (name: keyof typeof named, id: string) => Promise<Row[]>) => Promise<T>,
+    work: (rows: (name: keyof typeof statements, id: string) => Promise<Row[]>) => Promise<T>,
   ) => {
     const client = await pool.connect();
     await client.query("begin isolation level repeatable read read only");
     const result = await work(async (name, id) => {
-      return (await client.query<Row>({ name, text: named[name], values: [id] })).rows;
+      return (await client.query<Row>(statements[name], [id])).rows;
     });
     await client.query("commit");
     client.release();

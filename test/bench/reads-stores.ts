@@ -12,6 +12,8 @@ import { readPostgres, readSqlite, type ReadsByHand } from "./reads-by-hand.ts";
 export interface Filled {
   readonly mirror: Mirror;
   readonly byHand: ReadsByHand;
+  /** What the reads by hand are made with. */
+  readonly floor: string;
   readonly contracts: number;
   close(): Promise<void>;
 }
@@ -26,7 +28,7 @@ export async function fillSqlite(path: string, contracts: number): Promise<Fille
     database.close();
     await mirror.close();
   };
-  return { mirror, byHand: readSqlite(database), contracts, close };
+  return { mirror, byHand: readSqlite(database), floor: "prepared statements", contracts, close };
 }
 
 export async function fillPostgres(url: string, schema: string, contracts: number): Promise<Filled> {
@@ -41,5 +43,5 @@ export async function fillPostgres(url: string, schema: string, contracts: numbe
     await pool.end();
     await mirror.close();
   };
-  return { mirror, byHand: readPostgres(pool, schema), contracts, close };
+  return { mirror, byHand: readPostgres(pool, schema), floor: "statements without names", contracts, close };
 }
