@@ -22,7 +22,7 @@ function bytesMax(column: string, type: string): number {
   if (type !== "text") return type === "bytea" ? 38 : 8;
   // A payload's id that looks like a row id of ours is told by three more characters.
   if (column === "id" || column === "webhook_id") return unitBytes * 258;
-  if (/_id$/.test(column) || column === "status" || column === "event") return unitBytes * 255;
+  if (column.endsWith("_id") || column === "status" || column === "event") return unitBytes * 255;
   if (column === "payment_key" || column === "dispute_key") return 360;
   if (/(^|_)(at|key)$/.test(column)) return timeBytes;
   // Words of our own, such as a state.
