@@ -6,8 +6,7 @@ import { build } from "esbuild";
 import { connections, installWrk, load, prepareRequests, type Load } from "./http-load.ts";
 import { atLeast, median, perSecond, shown, withFolder, type Figure } from "./stopwatch.ts";
 
-/** The share of the bare server's requests a second that an adapter with its mirror is to reach. */
-const targets = { express: 0.7, hono: 0.35, fastify: 0.3 };
+const frameworks = ["express", "hono", "fastify"] as const;
 const seconds = 2;
 /** One more, which warms up, comes first. */
 const rounds = 5;
@@ -18,8 +17,8 @@ const rowsByHand = 90_000;
 
 /**
  * Signed deliveries over HTTP, each another one, into Express, Hono and Fastify with the mirror on SQLite FULL, against
- * the same framework reading the body and answering. Beside it stands what is left of the bare server's speed with a
- * receiver written by hand. Round by round, one after the other, each server a process of its own and the load another.
+ * the same framework with a receiver written by hand. The bare framework, which reads the body and answers, is shown
+ * beside it. Round by round, one after the other, each server a process of its own and the load another.
  */
 export async function benchHttp(): Promise<Figure[]> {
   await installWrk();
@@ -27,8 +26,7 @@ export async function benchHttp(): Promise<Figure[]> {
     const files = await prepareRounds(folder);
     const entry = await buildServer();
     const figures: Figure[] = [];
-    for (const framework of Object.keys(targets) as Framework[])
-      figures.push(...(await compete(framework, { entry, folder, files })));
+    for (const framework of frameworks) figures.push(...(await compete(framework, { entry, folder, files })));
     return figures;
   });
 }
@@ -39,7 +37,7 @@ async function prepareRounds(folder: string): Promise<string[]> {
   return files;
 }
 
-type Framework = keyof typeof targets;
+type Framework = (typeof frameworks)[number];
 
 interface Round {
   readonly bare: Load;
@@ -120,19 +118,19 @@ function countDeliveries(path: string): number {
 
 function toFigures(framework: Framework, done: readonly Round[]): Figure[] {
   const what = `${framework}: deliveries over HTTP, ${connections} connections, SQLite FULL`;
-  const against = `the bare server: ${describe(done.map(({ bare }) => bare))}`;
+  const measured = describe(done.map(({ ours }) => ours));
   return [
-    atLeast(targets[framework], {
+    atLeast(0.8, {
       what,
-      measured: describe(done.map(({ ours }) => ours)),
-      against,
-      ratio: median(done.map(({ bare, ours }) => eachUs(bare) / eachUs(ours))),
+      measured,
+      against: `by hand (signature, JSON.parse, the same rows in one transaction for all that wait): ${describe(done.map(({ hand }) => hand))}`,
+      ratio: median(done.map(({ hand, ours }) => eachUs(hand) / eachUs(ours))),
     }),
     shown({
-      what: `${what}, by hand: signature, JSON.parse, the same rows in one transaction for all that wait`,
-      measured: describe(done.map(({ hand }) => hand)),
-      against,
-      ratio: median(done.map(({ bare, hand }) => eachUs(bare) / eachUs(hand))),
+      what,
+      measured,
+      against: `the bare server, which reads and answers: ${describe(done.map(({ bare }) => bare))}`,
+      ratio: median(done.map(({ bare, ours }) => eachUs(bare) / eachUs(ours))),
     }),
   ];
 }
