@@ -37,7 +37,9 @@ function recordingStore(store: Store, commits: RecordedWrite[][]): Store {
     description: store.description,
     open: (options) => store.open(options),
     read: (work) => store.read(work),
-    lookEveryMs: store.lookEveryMs,
+    get lookEveryMs() {
+      return store.lookEveryMs;
+    },
     nextJobAt: (handlers) => store.nextJobAt(handlers),
     close: () => store.close(),
     get db() {
