@@ -36,8 +36,8 @@ export type {
 } from "./receiver/body/body-stream.ts";
 export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
 export type { Refusal, Refused } from "./receiver/tally.ts";
-export type { SecretsSource } from "./receiver/secrets.ts";
-export type { RebuildOptions, RebuildProgress } from "./receiver/rebuild.ts";
+export type { SecretsSource } from "./receiver/secrets/live-secrets.ts";
+export type { RebuildOptions, RebuildProgress } from "./receiver/by-hand/rebuild.ts";
 export { signaturePresets } from "./signature/scheme.ts";
 export type { SignatureOption, SignaturePreset, SignatureScheme, SignedParts } from "./signature/scheme.ts";
 export type { SecretOption, SecretsOption } from "./signature/secret.ts";

@@ -16,7 +16,7 @@ import {
   type PaymentQueries,
   type RefundQueries,
 } from "../queries/refunds.ts";
-import { keptHeaders } from "../receiver/kept-headers.ts";
+import { keptHeaders } from "../receiver/deliveries/kept-headers.ts";
 import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
 import { createInside, type Inside } from "../handlers/inside.ts";
 import { createWaitFor, type WaitFor } from "../queries/wait-for.ts";
@@ -24,14 +24,14 @@ import { createListeners } from "../receiver/tell.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
-import { dismiss } from "../receiver/dismiss.ts";
+import { dismiss } from "../receiver/by-hand/dismiss.ts";
 import { failed, type ReceiveResult } from "../receiver/outcome.ts";
-import { createSecretProof } from "../receiver/proof.ts";
+import { createSecretProof } from "../receiver/secrets/proof.ts";
 import { createReceiver, type Receiver } from "../receiver/receive.ts";
-import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/rebuild.ts";
-import { release } from "../receiver/release.ts";
+import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/by-hand/rebuild.ts";
+import { release } from "../receiver/by-hand/release.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
-import { openSecrets } from "../receiver/secrets.ts";
+import { openSecrets } from "../receiver/secrets/live-secrets.ts";
 import { createVerify, type Verify } from "../receiver/verify.ts";
 import { defaultHeaderPrefix } from "../signature/scheme.ts";
 import { createVerifier } from "../signature/verify.ts";

@@ -7,7 +7,7 @@ import type { ReceiverParts } from "../receiver/receive.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";
-import type { SecretsSource } from "../receiver/secrets.ts";
+import type { SecretsSource } from "../receiver/secrets/live-secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
 import type { Store } from "../store/store.ts";

@@ -2,7 +2,7 @@ import type { EventInput, FoldInput } from "../domain/input.ts";
 import type { ContractState } from "../domain/records.ts";
 import type { EventFacts } from "../events/event.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
-import { digestIn } from "./content-key.ts";
+import { digestIn } from "./deliveries/content-key.ts";
 import type { UnreadableReason, Verdict } from "./outcome.ts";
 
 /** What goes into one commit: deliveries, and API answers on their way into the same fold. */

@@ -7,7 +7,7 @@ import { isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts
 import type { Notify, Step } from "./notify.ts";
 import { failed, type Reason, type Verdict } from "./outcome.ts";
 import type { Listeners } from "./tell.ts";
-import { keepUnstorable } from "./unstorable.ts";
+import { keepUnstorable } from "./deliveries/unstorable.ts";
 
 export interface CommitParts {
   readonly store: Store;

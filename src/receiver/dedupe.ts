@@ -8,7 +8,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import { heavyFields, type DeliveryRow } from "../store/tables.ts";
-import { adopt, findClaimants, isSameSubject } from "./adopt.ts";
+import { adopt, findClaimants, isSameSubject } from "./deliveries/adopt.ts";
 import {
   isDelivery,
   toInput,
@@ -17,8 +17,8 @@ import {
   type DeliveryArrival,
   type SnapshotArrival,
 } from "./arrival.ts";
-import { digestIdOf, insertDeliveries, setAside, toRow } from "./delivery-row.ts";
-import { lastingAnomaly } from "./lasting-anomaly.ts";
+import { digestIdOf, insertDeliveries, setAside, toRow } from "./deliveries/delivery-row.ts";
+import { lastingAnomaly } from "./contracts/lasting-anomaly.ts";
 import type { Verdict } from "./outcome.ts";
 
 export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {

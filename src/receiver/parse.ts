@@ -5,8 +5,8 @@ import { inflateBody } from "../events/inflate.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { Verified } from "../signature/verify.ts";
 import type { DeliveryArrival, Reading } from "./arrival.ts";
-import { contentKeyOf } from "./content-key.ts";
-import { digestIdOf, isDigestId } from "./delivery-row.ts";
+import { contentKeyOf } from "./deliveries/content-key.ts";
+import { digestIdOf, isDigestId } from "./deliveries/delivery-row.ts";
 import type { Request, RequestHeaders } from "./request.ts";
 
 export interface ParseOptions {

@@ -8,9 +8,9 @@ import { orderKeyOf } from "../shared/wire-time.ts";
 import type { Condition, NewRow, StoreTransaction } from "../store/store.ts";
 import type { TableName, Tables } from "../store/tables.ts";
 import type { ContractChange } from "./arrival.ts";
-import { differenceOf } from "./difference.ts";
-import { lastingAnomaly } from "./lasting-anomaly.ts";
-import { flagSharedRefunds } from "./shared-refunds.ts";
+import { differenceOf } from "./contracts/difference.ts";
+import { lastingAnomaly } from "./contracts/lasting-anomaly.ts";
+import { flagSharedRefunds } from "./contracts/shared-refunds.ts";
 
 /** @param done.inputs what was newly applied: an event of no family changes no contract and is noted by itself */
 export async function persist(

@@ -18,7 +18,7 @@ import type { Notify, Step } from "./notify.ts";
 import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { parseDelivery, type ParseOptions } from "./parse.ts";
 import { persist } from "./persist.ts";
-import type { SecretProof } from "./proof.ts";
+import type { SecretProof } from "./secrets/proof.ts";
 import { keepBody, readBody } from "./body/read-body.ts";
 import {
   checkLength,

@@ -12,8 +12,8 @@ import { toAnomaly } from "../queries/deliveries.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { Tables } from "../store/tables.ts";
 import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
-import { digestIn } from "./content-key.ts";
-import { movesIn } from "./moves.ts";
+import { digestIn } from "./deliveries/content-key.ts";
+import { movesIn } from "./contracts/moves.ts";
 
 /** What a transaction has done, once all else in it is written. */
 export interface Told {

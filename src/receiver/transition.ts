@@ -15,7 +15,7 @@ import type { Steps } from "../domain/steps.ts";
 import { createPace, type Pace } from "../shared/pace.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
-import { groupByContract, loadContracts, loadInputs, loadStates, loadWhole } from "./load.ts";
+import { groupByContract, loadContracts, loadInputs, loadStates, loadWhole } from "./contracts/load.ts";
 
 export async function transition(
   tx: StoreTransaction,

@@ -5,8 +5,8 @@ import { createRateLimits } from "../shared/rate-limit.ts";
 import { diagnoseHeaders, diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
-import type { Doubt, SecretProof } from "./proof.ts";
-import type { LiveSecrets } from "./secrets.ts";
+import type { Doubt, SecretProof } from "./secrets/proof.ts";
+import type { LiveSecrets } from "./secrets/live-secrets.ts";
 
 export interface VerifyParts {
   readonly verifier: Verifier;

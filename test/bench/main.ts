@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { benchHttp } from "./http-bench.ts";
+import { benchHttp } from "./http/bench.ts";
 import { benchJobs } from "./jobs-bench.ts";
 import { benchPostgres } from "./postgres-bench.ts";
 import { benchReads } from "./reads-bench.ts";

@@ -10,11 +10,11 @@ export interface Mutant {
 
 const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
-const deliveryRow = { file: "src/receiver/delivery-row.ts", tests: ["receiver/dedupe"] };
+const deliveryRow = { file: "src/receiver/deliveries/delivery-row.ts", tests: ["receiver/dedupe"] };
 const receive = { file: "src/receiver/receive.ts" };
 const sqliteTables = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/indexes"] };
 const verdict = { file: "src/client/http/verdict.ts", tests: ["client/verdict"] };
-const proof = { file: "src/receiver/proof.ts", tests: ["receiver/verify"] };
+const proof = { file: "src/receiver/secrets/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
   {
@@ -145,21 +145,21 @@ export const mutants: readonly Mutant[] = [
     file: "src/receiver/commit.ts",
     find: 'return reasonOf(error) === "internal-error";',
     replace: 'return reasonOf(error) !== "closed";',
-    tests: ["receiver/unstorable"],
+    tests: ["receiver/deliveries/unstorable"],
   },
   {
     name: "what can't be applied is refused for ever",
-    file: "src/receiver/unstorable.ts",
+    file: "src/receiver/deliveries/unstorable.ts",
     find: 'known.reason === "unstorable" && known.attempts === 1',
     replace: 'known.reason === "unstorable" && known.attempts > 1',
-    tests: ["receiver/unstorable"],
+    tests: ["receiver/deliveries/unstorable"],
   },
   {
     ...dedupe,
     name: "what could not be applied is never tried again",
     find: 'if (current.reason === "unstorable") return tryAgain(tx, current, arrival);',
     replace: 'if (current.reason === "unstorable") return duplicateOf(arrival);',
-    tests: ["receiver/unstorable"],
+    tests: ["receiver/deliveries/unstorable"],
   },
   {
     ...receive,

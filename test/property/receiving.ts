@@ -1,13 +1,13 @@
 /** A receiver on a store, fed with schedules: what createMirror builds, with a way in for API reads. */
-import { keptHeaders } from "../../src/receiver/kept-headers.ts";
+import { keptHeaders } from "../../src/receiver/deliveries/kept-headers.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createNotify } from "../../src/receiver/notify.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
-import { createSecretProof } from "../../src/receiver/proof.ts";
+import { createSecretProof } from "../../src/receiver/secrets/proof.ts";
 import { createReceiver, type Receiver } from "../../src/receiver/receive.ts";
 import { noListeners } from "../../src/receiver/tell.ts";
-import { rebuild } from "../../src/receiver/rebuild.ts";
-import { openSecrets } from "../../src/receiver/secrets.ts";
+import { rebuild } from "../../src/receiver/by-hand/rebuild.ts";
+import { openSecrets } from "../../src/receiver/secrets/live-secrets.ts";
 import { createVerify } from "../../src/receiver/verify.ts";
 import type { Clock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";

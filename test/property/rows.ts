@@ -4,7 +4,7 @@ import { familyOf, type FoldInput } from "../../src/domain/input.ts";
 import { compareText } from "../../src/domain/order.ts";
 import type { ContractState } from "../../src/domain/records.ts";
 import { parseEvent } from "../../src/events/parse.ts";
-import { digestIn } from "../../src/receiver/content-key.ts";
+import { digestIn } from "../../src/receiver/deliveries/content-key.ts";
 import { toIsoTime } from "../../src/shared/clock.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { TableName, Tables } from "../../src/store/tables.ts";

@@ -32,7 +32,7 @@ it("the reference has every reason for another answer than 200", () => {
 it("the reference has every header that is stored", () => {
   const [, always = "", service = ""] =
     /ofEveryRequest = \[([^\]]*)\][^]*ofTheService = \[([^\]]*)\]/.exec(
-      read("src/receiver/kept-headers.ts"),
+      read("src/receiver/deliveries/kept-headers.ts"),
     ) ?? [];
   const names = [...`${always}${service}`.matchAll(/"([a-z-]+)"/g)].map(([, name = ""]) => name);
   expect(names).toContain("user-agent");

@@ -1,0 +1,87 @@
+import { parseEvent } from "../../events/parse.ts";
+import { inflateBody } from "../../events/inflate.ts";
+import type { EventFacts } from "../../events/event.ts";
+import { fromFactColumns } from "../../store/fact-columns.ts";
+import type { FoldOptions } from "../../domain/fold.ts";
+import { toIsoTime, type Clock } from "../../shared/clock.ts";
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { payloadOf } from "../../store/payload.ts";
+import type { DeliveryRow, PayloadRow } from "../../store/tables.ts";
+import { adopt } from "../deliveries/adopt.ts";
+import { toInput } from "../arrival.ts";
+import { persist } from "../persist.ts";
+import { toFresh, type Listeners } from "../tell.ts";
+import { transition } from "../transition.ts";
+
+export interface ReleaseParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly folding: FoldOptions;
+  readonly bodyBytesMax: number;
+  readonly listeners: Listeners;
+}
+
+/**
+ * Applies a delivery that was set aside after all: one whose ids contradict another's, one out of tolerance, one that came
+ * with known ids and other content, or one that this release can read and an earlier could not. Its id is its webhook id
+ * from then on, where that is free.
+ *
+ * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`; `not-releasable` when it still can't be read, or its event is applied already
+ */
+export async function release(parts: ReleaseParts, id: string): Promise<void> {
+  if (typeof id !== "string")
+    throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
+  const now = toIsoTime(parts.clock.now());
+  await parts.listeners.ready();
+  await parts.store.transaction(async (bare) => {
+    const telling = parts.listeners.begin(bare);
+    const { tx } = telling;
+    const [row] = await tx.lock("deliveries", "id", [id]);
+    if (row === undefined || !isSetAside(row))
+      throw new EscrowMirrorError(
+        "not-found",
+        `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
+      );
+    const facts = fromFactColumns(row) ?? readAgain(row, await payloadOf(tx, row), parts.bodyBytesMax);
+    const applied = await adopt(tx, row, facts);
+    if (applied !== undefined)
+      throw new EscrowMirrorError(
+        "not-releasable",
+        `the event of delivery ${row.id} is applied already, as ${applied.id}`,
+      );
+    const inputs = [toInput(row, facts)];
+    const changes = await transition(tx, inputs, parts.folding);
+    await persist(tx, { inputs, changes }, now);
+    await telling.tell(
+      { deliveries: [toFresh(row, await payloadOf(tx, row), facts)], inputs, changes },
+      { ms: 0, isAlone: true },
+    );
+  });
+  parts.listeners.committed();
+}
+
+/** Quarantined, dismissed or not, or kept beside the delivery whose ids it came with. */
+function isSetAside({ outcome, reason }: DeliveryRow): boolean {
+  return outcome === "quarantined" || outcome === "dismissed" || reason === "payload-changed";
+}
+
+/** As the unsigned header says, or else: a proxy may have inflated a body and left the header, or lost the header alone. */
+const encodings = [undefined, "gzip", "deflate", "br"];
+
+function readAgain({ id }: DeliveryRow, payload: PayloadRow | undefined, bodyBytesMax: number): EventFacts {
+  if (payload === undefined)
+    throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: its body was pruned`);
+  const { body, headers } = payload;
+  const first = readAs(headers["content-encoding"], body, bodyBytesMax);
+  if (first.ok) return first.value.facts;
+  const readable = encodings.map((each) => readAs(each, body, bodyBytesMax)).find((each) => each.ok);
+  if (readable !== undefined) return readable.value.facts;
+  const { reason, detail } = first.error;
+  throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: ${reason}: ${detail}`);
+}
+
+function readAs(encoding: string | undefined, body: Uint8Array, bodyBytesMax: number) {
+  const inflated = inflateBody(body, encoding, bodyBytesMax);
+  return inflated.ok ? parseEvent(inflated.value) : inflated;
+}

@@ -1,0 +1,49 @@
+import type { EventFacts } from "../../events/event.ts";
+import { toFactColumns } from "../../store/fact-columns.ts";
+import type { StoreTransaction } from "../../store/store.ts";
+import { heavyFields, type DeliveryRow } from "../../store/tables.ts";
+
+/** The subject of an event is its type, contract and milestone: what an unsigned header can't change (semantics §4). */
+export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boolean {
+  return (
+    facts !== null &&
+    row.event === facts.event &&
+    row.contractId === (facts.contractId || null) &&
+    row.milestoneId === facts.milestoneId
+  );
+}
+
+/** The deliveries that claimed the webhook id or the payload id before, locked, without what is large. */
+export async function findClaimants(tx: StoreTransaction, webhookId: string, payloadId: string | null) {
+  const [byId] = await tx.lock("deliveries", "id", [webhookId], heavyFields);
+  const [byPayloadId] =
+    payloadId === null ? [] : await tx.lock("deliveries", "payloadId", [payloadId], heavyFields);
+  return { byId, byPayloadId };
+}
+
+/**
+ * Makes an applied delivery of one that was set aside, with those of its ids that no other has claimed. Nothing is done
+ * where its event is applied already: the delivery that did so is given back.
+ */
+export async function adopt(
+  tx: StoreTransaction,
+  row: DeliveryRow,
+  facts: EventFacts,
+): Promise<DeliveryRow | undefined> {
+  const { byId, byPayloadId } = await findClaimants(tx, row.webhookId, facts.payloadId);
+  if (byPayloadId !== undefined && isSameSubject(byPayloadId, facts)) return byPayloadId;
+  // The header alone says little: of two signed payload ids each is an event of its own.
+  const isTold = byId?.payloadId != null && facts.payloadId !== null;
+  if (byId !== undefined && byId.contentKey !== row.contentKey && !isTold && isSameSubject(byId, facts))
+    return byId;
+  const adopted = {
+    contentKey: row.contentKey,
+    id: byId === undefined ? row.webhookId : row.id,
+    webhookId: row.webhookId,
+    ...toFactColumns(facts, byPayloadId === undefined),
+    outcome: "applied" as const,
+    reason: null,
+  };
+  await tx.updateEach("deliveries", "contentKey", [adopted]);
+  return undefined;
+}

@@ -1,0 +1,70 @@
+import type { Clock } from "../../shared/clock.ts";
+import { EscrowMirrorError } from "../../shared/errors.ts";
+import { createRateLimit } from "../../shared/rate-limit.ts";
+import { settle } from "../../shared/result.ts";
+import { within } from "../../shared/within.ts";
+import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../../signature/secret.ts";
+import type { ResolvedScheme } from "../../signature/scheme.ts";
+
+/** The signing secrets, or where to get them: a function is asked at start and again after a mismatch. */
+export type SecretsSource = SecretsOption | (() => SecretsOption | Promise<SecretsOption>);
+
+export interface LiveSecrets {
+  /** Those in use now. */
+  current(): readonly PreparedSecret[];
+  /**
+   * Asks the source again, at most every `reloadEveryMs`. `unknown`: it may not be asked yet, failed or did not answer, so
+   * that a secret that we don't have may be there.
+   */
+  reload(): Promise<"changed" | "unchanged" | "unknown">;
+}
+
+const reloadEveryMs = 5000;
+const sourceTimeoutMs = 3000;
+
+/** @throws EscrowMirrorError `invalid-configuration` for a secret that can't be one */
+export async function openSecrets(
+  source: SecretsSource,
+  scheme: ResolvedScheme,
+  clock: Clock,
+  onFault: (error: unknown) => void,
+): Promise<LiveSecrets> {
+  const read = async (): Promise<PreparedSecret[]> =>
+    prepareSecrets(typeof source === "function" ? await inTime(source()) : source, scheme);
+  let secrets = await read();
+  const mayReload = createRateLimit({ everyMs: reloadEveryMs });
+  let reading: ReturnType<LiveSecrets["reload"]> | undefined;
+
+  const readAgain = async (): ReturnType<LiveSecrets["reload"]> => {
+    const before = fingerprints(secrets);
+    const again = await settle(read);
+    if (!again.ok) {
+      onFault(again.error);
+      return "unknown";
+    }
+    secrets = again.value;
+    return fingerprints(secrets) === before ? "unchanged" : "changed";
+  };
+
+  return {
+    current: () => secrets,
+    reload: async () => {
+      if (typeof source !== "function") return "unchanged";
+      if (reading !== undefined) return reading;
+      if (!mayReload(clock.now())) return "unknown";
+      reading = readAgain().finally(() => (reading = undefined));
+      return reading;
+    },
+  };
+}
+
+/** A source that never answers must not hold every request that waits for it. */
+function inTime(secrets: SecretsOption | Promise<SecretsOption>): Promise<SecretsOption> {
+  const message = `webhook.secrets() gave nothing within ${sourceTimeoutMs} ms`;
+  const tooLate = (): Error => new EscrowMirrorError("invalid-configuration", message);
+  return within(sourceTimeoutMs, Promise.resolve(secrets), tooLate);
+}
+
+function fingerprints(secrets: readonly PreparedSecret[]): string {
+  return secrets.map(({ fingerprint }) => fingerprint).join();
+}
