@@ -89,6 +89,19 @@ describe("the stores", () => {
   });
 });
 
+describe("a folder", () => {
+  it.each(["src", "adapters", "test"])("of %s holds at most 20 files", (name) => {
+    const root = new URL(`../../${name}/`, import.meta.url).pathname;
+    const listed = readdirSync(root, { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    );
+    const counts = new Map<string, number>();
+    for (const { parentPath } of listed) counts.set(parentPath, (counts.get(parentPath) ?? 0) + 1);
+    expect(counts.size).toBeGreaterThan(0);
+    expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
+  });
+});
+
 describe("a migration", () => {
   it("imports nothing, so that later code can't change what it did", () => {
     const migrations = files.filter((file) => file.startsWith("store/sql/migrations/"));
