@@ -6,13 +6,8 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
-import {
-  arrangement,
-  rearrange,
-  schedule,
-  type Arrangement,
-  type Schedule,
-} from "../../src/testing/schedule.ts";
+import { arrangement, schedule } from "../../src/testing/arbitraries/schedule.ts";
+import { rearrange, type Arrangement, type Schedule } from "../../src/testing/story/schedule.ts";
 import { postgresStore } from "../support/postgres.ts";
 import { law } from "./law.ts";
 import { openReceiving, type Receiving } from "./receiving.ts";

@@ -6,7 +6,7 @@ import type { FoldInput } from "../../src/domain/input.ts";
 import { groupByTime } from "../../src/domain/order.ts";
 import { emptyState, type ContractState } from "../../src/domain/records.ts";
 import { finish } from "../../src/domain/steps.ts";
-import { schedule } from "../../src/testing/schedule.ts";
+import { schedule } from "../../src/testing/arbitraries/schedule.ts";
 import { law } from "./law.ts";
 import { folding } from "./receiving.ts";
 import { groupByContract, isFolded, rowsOfStates, toFoldInput } from "./rows.ts";

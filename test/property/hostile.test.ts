@@ -4,7 +4,7 @@ import { beforeEach, describe, expect } from "vitest";
 import type { HeaderBag, ReceiveRequest } from "../../src/receiver/request.ts";
 import { signBody } from "../../src/signature/sign.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
-import { hostileBody, hostileHeaders, hostileSignature } from "../../src/testing/hostile.ts";
+import { hostileBody, hostileHeaders, hostileSignature } from "../../src/testing/arbitraries/hostile.ts";
 import { law } from "./law.ts";
 import { openReceiving, secret, type Receiving } from "./receiving.ts";
 import { mirroredRows } from "./rows.ts";

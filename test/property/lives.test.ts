@@ -2,11 +2,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contractMachine, milestoneMachine, type Machine } from "../../src/index.ts";
-import { contractLife } from "../../src/testing/contract-life.ts";
-import { history, type History } from "../../src/testing/history.ts";
-import type { ContractLife, LifeEvent } from "../../src/testing/life.ts";
-import { schedule } from "../../src/testing/schedule.ts";
-import { toTimeline } from "../../src/testing/timeline.ts";
+import { contractLife } from "../../src/testing/arbitraries/contract-life.ts";
+import { history } from "../../src/testing/arbitraries/history.ts";
+import type { History } from "../../src/testing/story/history.ts";
+import type { ContractLife, LifeEvent } from "../../src/testing/story/life.ts";
+import { schedule } from "../../src/testing/arbitraries/schedule.ts";
+import { toTimeline } from "../../src/testing/story/timeline.ts";
 
 const lives = fc.sample(contractLife({ stepsMax: 16 }), { numRuns: 4000, seed: 20_260_125 });
 

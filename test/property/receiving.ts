@@ -13,7 +13,7 @@ import type { Clock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { createVerifier } from "../../src/signature/verify.ts";
 import type { Store } from "../../src/store/store.ts";
-import { signArrived, type Arrived, type Schedule } from "../../src/testing/schedule.ts";
+import { signArrived, type Arrived, type Schedule } from "../../src/testing/story/schedule.ts";
 
 export const secret = "whsec_property_based";
 export const folding = { skewMs: 60_000 };

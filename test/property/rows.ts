@@ -8,7 +8,7 @@ import { digestIn } from "../../src/receiver/deliveries/content-key.ts";
 import { toIsoTime } from "../../src/shared/clock.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { TableName, Tables } from "../../src/store/tables.ts";
-import type { ScheduledArrival, ScheduledEvent } from "../../src/testing/schedule.ts";
+import type { ScheduledArrival, ScheduledEvent } from "../../src/testing/story/schedule.ts";
 import { folding } from "./receiving.ts";
 
 type Row = Readonly<Record<string, unknown>>;

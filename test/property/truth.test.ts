@@ -3,9 +3,10 @@ import { describe, expect } from "vitest";
 import { compareText } from "../../src/domain/order.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import type { Store, StoreReader } from "../../src/store/store.ts";
-import type { History } from "../../src/testing/history.ts";
-import type { TrueDispute, TrueRefund } from "../../src/testing/life.ts";
-import { schedule, type Schedule } from "../../src/testing/schedule.ts";
+import type { History } from "../../src/testing/story/history.ts";
+import type { TrueDispute, TrueRefund } from "../../src/testing/story/life.ts";
+import { schedule } from "../../src/testing/arbitraries/schedule.ts";
+import type { Schedule } from "../../src/testing/story/schedule.ts";
 import { law } from "./law.ts";
 import { openReceiving } from "./receiving.ts";
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
-import { history, type SentEvent } from "../../src/testing/history.ts";
-import { signArrived, type ScheduledEvent } from "../../src/testing/schedule.ts";
+import { history } from "../../src/testing/arbitraries/history.ts";
+import type { SentEvent } from "../../src/testing/story/history.ts";
+import { signArrived, type ScheduledEvent } from "../../src/testing/story/schedule.ts";
 import { secret, type Delivery } from "./processes.ts";
 
 /** A delivery with the event that it brings. */

@@ -1,7 +1,7 @@
 /** What the service can do next with a contract: the rows of the machines that lead on, and the ways back that it takes. */
-import { contractMachine } from "../domain/contract.ts";
-import type { Machine } from "../domain/machine.ts";
-import { milestoneMachine } from "../domain/milestone.ts";
+import { contractMachine } from "../../domain/contract.ts";
+import type { Machine } from "../../domain/machine.ts";
+import { milestoneMachine } from "../../domain/milestone.ts";
 import { refundActions, waysBackFromRefund } from "./refund-actions.ts";
 import { tell, type Service, type Telling } from "./service.ts";
 

@@ -1,7 +1,7 @@
 /** The service in small: it walks the exported machines and tells what it did, event by event. */
-import { contractMachine } from "../domain/contract.ts";
-import { reachable, type Machine } from "../domain/machine.ts";
-import { milestoneMachine } from "../domain/milestone.ts";
+import { contractMachine } from "../../domain/contract.ts";
+import { reachable, type Machine } from "../../domain/machine.ts";
+import { milestoneMachine } from "../../domain/milestone.ts";
 import type {
   ContractLife,
   Edition,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { history } from "./history.ts";
-import { plainDressing } from "./dressing.ts";
+import { plainDressing } from "../story/dressing.ts";
 
 /** Bytes that nobody meant as a webhook: noise, JSON of any shape, deep nesting, and real bodies with a change in them. */
 export function hostileBody(): fc.Arbitrary<Uint8Array> {

@@ -1,9 +1,7 @@
-import * as fc from "fast-check";
-import { groupBy } from "../shared/group-by.ts";
-import { signBody } from "../signature/sign.ts";
-import { history, type History, type HistoryConstraints, type SentEvent } from "./history.ts";
-import { snapshotPlan, takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
-import { toTimeline } from "./timeline.ts";
+import { groupBy } from "../../shared/group-by.ts";
+import { signBody } from "../../signature/sign.ts";
+import type { History, SentEvent } from "./history.ts";
+import { takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
 /** What reaches the mirror of one or more histories, in one order, each batch at once. */
 export interface Schedule {
@@ -42,46 +40,9 @@ export interface Arrangement {
   readonly batchSizes: readonly number[];
 }
 
-export interface ScheduleConstraints extends HistoryConstraints {
-  /** How many contracts' histories come together at most. Default 1. */
-  readonly contractsMax?: number;
-  /** Whether deliveries get lost and the API is read in between. Default: in the wild manner. */
-  readonly losses?: boolean;
-  readonly snapshots?: boolean;
-}
-
-/**
- * Schedules: histories as deliveries that come out of order, more than once, under fresh ids, in batches of any size,
- * with losses and API reads between. They print as a timeline and shrink towards everything once, in order, one by one.
- */
-export function schedule(constraints: ScheduleConstraints = {}): fc.Arbitrary<Schedule> {
-  const { contractsMax = 1, manner = "complete" } = constraints;
-  const { losses = manner === "wild", snapshots = manner === "wild" } = constraints;
-  const told = fc.uniqueArray(history(constraints), {
-    minLength: 1,
-    maxLength: contractsMax,
-    selector: ({ life }) => life.contractId,
-  });
-  const lost = losses ? fc.array(fc.boolean(), { maxLength: 12 }) : fc.constant([]);
-  const reads = snapshots ? fc.array(snapshotPlan(), { maxLength: 3 }) : fc.constant([]);
-  return fc
-    .tuple(told, lost, reads, arrangement())
-    .map(([histories, ...rest]) => toSchedule(histories, ...rest));
-}
-
-/** Another way for the same things to arrive. */
-export function arrangement(): fc.Arbitrary<Arrangement> {
-  return fc.record({
-    order: fc.array(fc.nat({ max: 99 }), { maxLength: 40, size: "max" }),
-    repeats: fc.array(fc.record({ of: fc.nat({ max: 40 }), freshId: fc.boolean() }), { maxLength: 6 }),
-    firstCopies: fc.array(fc.nat({ max: 3 }), { maxLength: 40 }),
-    batchSizes: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 }),
-  });
-}
-
 /** The same things in another arrangement. */
 export function rearrange({ histories, distinct }: Schedule, arranged: Arrangement): Schedule {
-  return printable({ histories, distinct, batches: arrange(distinct, arranged) });
+  return { histories, distinct, batches: arrange(distinct, arranged) };
 }
 
 /** A delivery's headers and body, signed as the service signs (supplement). */
@@ -94,7 +55,8 @@ export function signArrived(
   return { headers: { "Content-Type": "application/json", ...headers }, body };
 }
 
-function toSchedule(
+/** What arrives of some histories: `lost[i]` takes an event out, `reads` puts API reads in. */
+export function toSchedule(
   histories: readonly History[],
   lost: readonly boolean[],
   reads: readonly SnapshotPlan[],
@@ -105,7 +67,7 @@ function toSchedule(
     .filter((_, index) => lost[index] !== true)
     .map((sent, index): ScheduledEvent => ({ kind: "event", sent, firstMs: startMs + index * gapMs }));
   const distinct = [...events, ...snapshotsOf(histories, reads)];
-  return printable({ histories, distinct, batches: arrange(distinct, arranged) });
+  return { histories, distinct, batches: arrange(distinct, arranged) };
 }
 
 function snapshotsOf(histories: readonly History[], reads: readonly SnapshotPlan[]): ScheduledSnapshot[] {
@@ -157,9 +119,4 @@ function cut<Item>(items: readonly Item[], sizes: readonly number[]): Item[][] {
 
 function ownId(arrival: ScheduledArrival): string {
   return arrival.kind === "event" ? `wh-${arrival.sent.payloadId}` : arrival.digest;
-}
-
-/** fast-check shows a counterexample by this. */
-function printable(made: Schedule): Schedule {
-  return Object.assign(made, { [fc.toStringMethod]: () => toTimeline(made) });
 }

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
-import * as fc from "fast-check";
-import type { SnapshotFacts, SnapshotMilestone } from "../events/snapshot.ts";
+import type { SnapshotFacts, SnapshotMilestone } from "../../events/snapshot.ts";
 import type { History, SentEvent } from "./history.ts";
 import type { ContractLife, ServiceStanding } from "./life.ts";
-import { atTick, secondOf, ticksPerMinute, ticksPerSecond } from "./ticks.ts";
+import { atTick, secondOf, ticksPerSecond } from "./ticks.ts";
 
 /** An API read between the webhooks. */
 export interface ScheduledSnapshot {
@@ -25,18 +24,6 @@ export interface SnapshotPlan {
   readonly descriptive: "full" | "missing" | "null";
   /** Milestones under the webhooks' ids, under ids of the API's own (§2.5), or left out. */
   readonly milestones: "same-ids" | "own-ids" | "missing";
-}
-
-/** Reads of the API at any place of a story, late, early, partial, with ids of their own. */
-export function snapshotPlan(): fc.Arbitrary<SnapshotPlan> {
-  return fc.record({
-    after: fc.nat({ max: 20 }),
-    delayTicks: fc.oneof(fc.constant(0), fc.integer({ min: -2 * ticksPerMinute, max: 5 * ticksPerMinute })),
-    time: fc.constantFrom("stamped", "stamped", "stamped", "none"),
-    updated: fc.constantFrom("last", "missing", "long-ago"),
-    descriptive: fc.constantFrom("full", "missing", "null"),
-    milestones: fc.constantFrom("same-ids", "own-ids", "missing"),
-  });
 }
 
 /** What that read brings; `undefined` where the story has no events. */

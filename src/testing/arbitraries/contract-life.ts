@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
-import { actionsOf } from "./actions.ts";
-import type { ContractLife } from "./life.ts";
-import { openService, toLife, type LifePlan } from "./service.ts";
+import type { ContractLife } from "../story/life.ts";
+import type { LifePlan } from "../story/service.ts";
+import { walk, type Opening } from "../story/walk.ts";
 
 export interface LifeConstraints {
   /** How many things happen at most. Default 12. */
@@ -17,34 +17,11 @@ export interface LifeConstraints {
  */
 export function contractLife(constraints: LifeConstraints = {}): fc.Arbitrary<ContractLife> {
   const { stepsMax = 12, sharedRefundIds = false } = constraints;
-  const opening = fc.constantFrom<keyof typeof openings>("none", "paid", "funded");
+  const opening = fc.constantFrom<Opening>("none", "paid", "funded");
   const choices = fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: stepsMax, size: "max" });
   return fc
     .tuple(lifePlan(sharedRefundIds), opening, choices)
     .map(([plan, ...course]) => walk(plan, ...course));
-}
-
-const untilPaid = ["contract.created", "contract.approved", "payment.completed"];
-
-/** What happens before the first choice, so that many lives get as far as refunds and disputes. */
-const openings = {
-  none: () => [],
-  paid: () => untilPaid,
-  funded: (plan: LifePlan) => [...untilPaid, ...plan.milestoneIds.map(() => "milestone.payment.completed")],
-};
-
-/** Takes one action for each choice, until nothing is left to do. */
-function walk(plan: LifePlan, opening: keyof typeof openings, choices: readonly number[]): ContractLife {
-  const service = openService(plan);
-  for (const wanted of openings[opening](plan))
-    actionsOf(service)
-      .find(({ event }) => event === wanted)
-      ?.run();
-  for (const choice of choices) {
-    const actions = actionsOf(service);
-    actions[choice % actions.length]?.run();
-  }
-  return toLife(service);
 }
 
 function lifePlan(sharedRefundIds: boolean): fc.Arbitrary<LifePlan> {

@@ -1,0 +1,47 @@
+import * as fc from "fast-check";
+import { toSchedule, type Arrangement, type Schedule } from "../story/schedule.ts";
+import { toTimeline } from "../story/timeline.ts";
+import { history, type HistoryConstraints } from "./history.ts";
+import { snapshotPlan } from "./snapshot-plan.ts";
+
+export interface ScheduleConstraints extends HistoryConstraints {
+  /** How many contracts' histories come together at most. Default 1. */
+  readonly contractsMax?: number;
+  /** Whether deliveries get lost and the API is read in between. Default: in the wild manner. */
+  readonly losses?: boolean;
+  readonly snapshots?: boolean;
+}
+
+/**
+ * Schedules: histories as deliveries that come out of order, more than once, under fresh ids, in batches of any size,
+ * with losses and API reads between. They print as a timeline and shrink towards everything once, in order, one by one.
+ */
+export function schedule(constraints: ScheduleConstraints = {}): fc.Arbitrary<Schedule> {
+  const { contractsMax = 1, manner = "complete" } = constraints;
+  const { losses = manner === "wild", snapshots = manner === "wild" } = constraints;
+  const told = fc.uniqueArray(history(constraints), {
+    minLength: 1,
+    maxLength: contractsMax,
+    selector: ({ life }) => life.contractId,
+  });
+  const lost = losses ? fc.array(fc.boolean(), { maxLength: 12 }) : fc.constant([]);
+  const reads = snapshots ? fc.array(snapshotPlan(), { maxLength: 3 }) : fc.constant([]);
+  return fc
+    .tuple(told, lost, reads, arrangement())
+    .map(([histories, ...rest]) => printable(toSchedule(histories, ...rest)));
+}
+
+/** Another way for the same things to arrive. */
+export function arrangement(): fc.Arbitrary<Arrangement> {
+  return fc.record({
+    order: fc.array(fc.nat({ max: 99 }), { maxLength: 40, size: "max" }),
+    repeats: fc.array(fc.record({ of: fc.nat({ max: 40 }), freshId: fc.boolean() }), { maxLength: 6 }),
+    firstCopies: fc.array(fc.nat({ max: 3 }), { maxLength: 40 }),
+    batchSizes: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 12 }),
+  });
+}
+
+/** fast-check shows a counterexample by this. */
+function printable(made: Schedule): Schedule {
+  return Object.assign(made, { [fc.toStringMethod]: () => toTimeline(made) });
+}

@@ -1,0 +1,30 @@
+/** How one event is written: the same fact in the many forms that come over the wire. */
+export interface Dressing {
+  readonly casing: "camel" | "pascal";
+  /** Statuses as the machines spell them, in lower case (the API's way) or in capitals. */
+  readonly statusCase: "own" | "lower" | "upper";
+  readonly status: "sent" | "missing";
+  readonly previousStatus: "sent" | "missing";
+  /** `offset` is the same instant elsewhere; `created-only` leaves `data.timestamp` out; `none` has no time at all. */
+  readonly time: "zulu" | "offset" | "no-zone" | "created-only" | "none";
+  readonly ids: "text" | "number";
+  readonly milestone: "data" | "metadata" | "both" | "missing";
+  /** `600.00`, `600`, `6e2`, `"600.00"`, digits below a halala, out of range. */
+  readonly amount: "decimals" | "short" | "exponent" | "text" | "too-precise" | "too-large";
+  readonly reference: "data" | "metadata" | "missing";
+  readonly currency: "SAR" | "sar" | "USD" | "missing";
+}
+
+/** What an event that nobody dressed looks like: the samples' own form. */
+export const plainDressing: Dressing = {
+  casing: "camel",
+  statusCase: "own",
+  status: "sent",
+  previousStatus: "sent",
+  time: "zulu",
+  ids: "text",
+  milestone: "both",
+  amount: "decimals",
+  reference: "data",
+  currency: "SAR",
+};
