@@ -56,8 +56,7 @@ async function pack(): Promise<string> {
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
-    "docs/client.md",
-    "docs/reference.md",
+    ...guides(),
     "examples/express/main.ts",
     "examples/fastify-postgres/main.ts",
     "examples/fastify/main.ts",
@@ -74,6 +73,10 @@ async function pack(): Promise<string> {
     "src/sandbox/README.md",
   ]);
   return tar;
+}
+
+function guides(): string[] {
+  return readdirSync(join(root, "docs")).map((name) => `docs/${name}`);
 }
 
 function subpaths(): string[] {
