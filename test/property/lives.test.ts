@@ -5,7 +5,7 @@ import { contractMachine, milestoneMachine, type Machine } from "../../src/index
 import { contractLife } from "../../src/testing/arbitraries/contract-life.ts";
 import { history } from "../../src/testing/arbitraries/history.ts";
 import type { History } from "../../src/testing/story/history.ts";
-import type { ContractLife, LifeEvent } from "../../src/testing/story/life.ts";
+import type { ContractLife, LifeEvent, TrueRefund } from "../../src/testing/story/life.ts";
 import { schedule } from "../../src/testing/arbitraries/schedule.ts";
 import { toTimeline } from "../../src/testing/story/timeline.ts";
 
@@ -23,11 +23,13 @@ describe("contractLife", () => {
     },
   );
 
-  it("goes back as the service does: a dispute settled, a refund given up, a cancelled contract resumed", () => {
+  it("goes back as the service does: a dispute settled, a refund given up, a contract resumed or reopened", () => {
     const types = new Set(lives.flatMap(({ events }) => events.map(({ event }) => event)));
     for (const back of ["contract.dispute-settled", "milestone.dispute-settled", "contract.refund-given-up"])
       expect(types).toContain(back);
     expect(types).toContain("contract.resumed");
+    expect(types).toContain("contract.reopened");
+    expect(types).toContain("milestone.reopened");
     expect(types).toContain("contract.refunded");
   });
 
@@ -45,6 +47,25 @@ describe("contractLife", () => {
     );
   });
 
+  it("leaves every terminal status that it reaches by an event", () => {
+    const moves = lives.flatMap(({ events }) => events.flatMap((event) => event.moves));
+    const reached = new Set(moves.map(({ to }) => to));
+    const left = new Set(moves.map(({ from }) => from));
+    const terminal = [...contractMachine.terminal, ...milestoneMachine.terminal];
+    expect(terminal.filter((status) => reached.has(status) && !left.has(status))).toEqual([]);
+  });
+
+  it("uses one refund id for two refunds of a contract, of other kinds and targets, where ids are shared", () => {
+    const shared = fc.sample(contractLife({ stepsMax: 16, sharedRefundIds: true }), {
+      numRuns: 1000,
+      seed: 5,
+    });
+    const twins = shared.flatMap(({ truth }) => twinsOf(truth.refunds));
+    expect(twins.filter(([a, b]) => a.kind !== b.kind && a.milestoneId === b.milestoneId)).not.toEqual([]);
+    expect(twins.filter(([a, b]) => a.kind === b.kind && a.milestoneId !== b.milestoneId)).not.toEqual([]);
+    expect(lives.flatMap(({ truth }) => twinsOf(truth.refunds))).toEqual([]);
+  });
+
   it("shrinks to a story that a person can read", () => {
     const { counterexample } = fc.check(fc.property(history(), undisputed), { seed: 1, numRuns: 1000 });
     expect(counterexample?.[0].sent.map(({ event }) => event.event)).toEqual([
@@ -57,6 +78,11 @@ describe("contractLife", () => {
 });
 
 describe("schedule", () => {
+  it("has amounts that are no number in its wild manner alone", () => {
+    expect(amountsOf("wild")).toContain("unreadable");
+    expect(amountsOf("complete")).not.toContain("unreadable");
+  });
+
   it("prints as a timeline: what happened, what was lost, what arrived", () => {
     const [made] = fc.sample(schedule({ manner: "wild" }), { numRuns: 1, seed: 3 });
     const text = made === undefined ? "" : toTimeline(made);
@@ -103,6 +129,20 @@ function kindsOf(some: readonly ContractLife[]): Set<string> {
 function sharesRefundId(some: readonly ContractLife[]): boolean {
   const ids = some.flatMap(({ truth }) => truth.refunds.map(({ refundId }) => refundId));
   return new Set(ids).size < ids.length;
+}
+
+function amountsOf(manner: "wild" | "complete"): string[] {
+  return fc
+    .sample(history({ manner }), { numRuns: 300, seed: 6 })
+    .flatMap(({ sent }) => sent.map(({ dressing }) => dressing.amount));
+}
+
+function twinsOf(refunds: readonly TrueRefund[]): (readonly [TrueRefund, TrueRefund])[] {
+  return refunds.flatMap((first, index) =>
+    refunds
+      .slice(index + 1)
+      .flatMap((second) => (first.refundId === second.refundId ? [[first, second] as const] : [])),
+  );
 }
 
 function undisputed({ life }: History): boolean {

@@ -6,7 +6,7 @@ import { walk, type Opening } from "../story/walk.ts";
 export interface LifeConstraints {
   /** How many things happen at most. Default 12. */
   readonly stepsMax?: number;
-  /** Contracts may have refunds of one id, as a mistake of the service would have it. Default `false`. */
+  /** Refunds may have one id, of two contracts and of one, as a mistake of the service would have it. Default `false`. */
   readonly sharedRefundIds?: boolean;
 }
 
@@ -29,6 +29,8 @@ function lifePlan(sharedRefundIds: boolean): fc.Arbitrary<LifePlan> {
     edition: fc.constantFrom("spec", "earlier"),
     number: fc.integer({ min: 1, max: 99_999_999 }),
     refundBase: sharedRefundIds ? fc.integer({ min: 45, max: 46 }) : fc.constant(undefined),
+    refundsPerId: sharedRefundIds ? fc.constantFrom(1, 2) : fc.constant(1),
+    reopens: fc.constantFrom(false, false, true),
     milestoneIds: milestoneIds(),
     reference: fc.constantFrom("order-1", null, "طلب 7", "REF/2026-1"),
     metadata: fc.constantFrom({}, { metadata1: "a" }, { metadata1: "a", metadata2: "", metadata4: "é" }),

@@ -18,7 +18,7 @@ export function wildDressing(): fc.Arbitrary<Dressing> {
   return dressing({
     status: ["sent", "sent", "sent", "missing"],
     time: ["zulu", "zulu", "offset", "no-zone", "created-only", "none"],
-    amount: ["decimals", "short", "exponent", "text", "too-precise", "too-large"],
+    amount: ["decimals", "short", "exponent", "text", "too-precise", "too-large", "unreadable"],
     reference: ["data", "metadata", "missing"],
     currency: ["SAR", "SAR", "sar", "USD", "missing"],
     milestone: ["both", "data", "metadata", "both", "data", "missing"],

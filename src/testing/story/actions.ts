@@ -19,6 +19,7 @@ export function actionsOf(service: Service): Action[] {
     ...refundActions(service),
     ...waysBack(service),
     ...waysBackFromRefund(service),
+    ...(service.plan.reopens ? reopenings(service) : []),
     ...remarks(service),
   ];
 }
@@ -106,6 +107,21 @@ function waysBack(service: Service): Action[] {
     ...(service.status === "Dispute" ? [settled(null, "Dispute")] : []),
     ...disputed.map(([id]) => settled(id, "Disputed")),
   ];
+}
+
+/** Out of a terminal status by the service's own word (semantics §5.5). */
+function reopenings(service: Service): Action[] {
+  const reopen = (about: string | null, from: string): Action => {
+    const event = about === null ? "contract.reopened" : "milestone.reopened";
+    return { event, run: () => tell(service, { event, about, from, to: "Escrow" }) };
+  };
+  const { status, milestones } = service;
+  const closed = [...milestones].flatMap(([id, at]) =>
+    at !== null && milestoneMachine.terminal.includes(at) ? [reopen(id, at)] : [],
+  );
+  return status !== null && contractMachine.terminal.includes(status)
+    ? [reopen(null, status), ...closed]
+    : closed;
 }
 
 /** Events that move nothing: of the earlier edition (supplement), and of a family that the mirror doesn't know. */

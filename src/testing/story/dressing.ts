@@ -9,8 +9,8 @@ export interface Dressing {
   readonly time: "zulu" | "offset" | "no-zone" | "created-only" | "none";
   readonly ids: "text" | "number";
   readonly milestone: "data" | "metadata" | "both" | "missing";
-  /** `600.00`, `600`, `6e2`, `"600.00"`, digits below a halala, out of range. */
-  readonly amount: "decimals" | "short" | "exponent" | "text" | "too-precise" | "too-large";
+  /** `600.00`, `600`, `6e2`, `"600.00"`, digits below a halala, out of range, no number at all. */
+  readonly amount: "decimals" | "short" | "exponent" | "text" | "too-precise" | "too-large" | "unreadable";
   readonly reference: "data" | "metadata" | "missing";
   readonly currency: "SAR" | "sar" | "USD" | "missing";
 }

@@ -39,7 +39,7 @@ function beginnings(service: Service): Action[] {
 function begin(service: Service, { kind, milestoneId }: Beginning, status: string): void {
   const { plan, refunds } = service;
   const refund: TrueRefund = {
-    refundId: `${plan.refundBase ?? plan.number}${String(refunds.length + 1).padStart(3, "0")}`,
+    refundId: nextRefundId(service),
     milestoneId,
     scope: milestoneId === null ? "contract" : "milestone",
     kind,
@@ -53,6 +53,11 @@ function begin(service: Service, { kind, milestoneId }: Beginning, status: strin
   const own = { milestoneId, from: "Escrow", to: "RefundInProgress" };
   const contract = { milestoneId: null, from: status, to: "RefundInProgress" };
   tell(service, refundTelling(service, refund, "initiated", own, contract));
+}
+
+function nextRefundId({ plan, refunds }: Service): string {
+  const number = Math.floor(refunds.length / plan.refundsPerId) + 1;
+  return `${plan.refundBase ?? plan.number}${String(number).padStart(3, "0")}`;
 }
 
 /** It settles with the bank; the legacy twin comes beside a contract's own refund, on either side of it. */

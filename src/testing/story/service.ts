@@ -20,6 +20,10 @@ export interface LifePlan {
   readonly number: number;
   /** What refund ids begin with, else `number`; contracts of one base share refund ids. */
   readonly refundBase: number | undefined;
+  /** How many of its refunds have one id; 1 but for a mistake of the service. */
+  readonly refundsPerId: number;
+  /** The service may take it out of a terminal status, and says so itself. */
+  readonly reopens: boolean;
   readonly milestoneIds: readonly string[];
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;

@@ -103,8 +103,12 @@ function amount(minor: number, dressing: Dressing): string {
       return `${decimals}49`;
     case "too-large":
       return `${minor}000000000000000000`;
+    case "unreadable":
+      return unreadable[minor % unreadable.length] ?? "true";
   }
 }
+
+const unreadable = [text("soon"), "true", '{"value":600}', text(""), "[600]"];
 
 const currencies = { SAR: '"SAR"', sar: '"sar"', USD: '"USD"', missing: undefined } as const;
 
