@@ -19,8 +19,8 @@ import {
 import { keptHeaders } from "../receiver/deliveries/kept-headers.ts";
 import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
 import { createInside, type Inside } from "../handlers/inside.ts";
-import { createWaitFor, type WaitFor } from "../queries/wait-for.ts";
-import { createListeners } from "../receiver/tell.ts";
+import { createCommits, createWaitFor, type Commits, type WaitFor } from "../queries/wait-for.ts";
+import { createListeners, type Listeners } from "../receiver/tell.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
@@ -147,6 +147,8 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   });
   handlers.define(options.handlers ?? []);
   const proof = createSecretProof(store, clock, webhook?.rotating ?? false);
+  const commits = createCommits();
+  const listeners = createListeners(handlers, inside, folding, commits);
   const receiver = createReceiver({
     store,
     proof,
@@ -154,7 +156,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     notify,
     clock,
     folding,
-    listeners: createListeners(handlers, inside, folding),
+    listeners,
     intake: settings.intake,
     parsing: {
       bodyBytesMax: maxBodyBytes,
@@ -164,7 +166,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   });
   const unprovenIds = secrets && (async () => (await proof.unproven(secrets.current())).map(({ id }) => id));
   const health = createHealth({ store, receiver, clock, unprovenIds });
-  return assemble(settings, { receiver, health, handlers, inside });
+  return assemble(settings, { receiver, health, handlers, inside, listeners, commits });
 }
 
 /** Without a secret nobody's signature can be told from a stranger's. */
@@ -185,9 +187,12 @@ interface Parts {
   readonly health: () => Promise<Health>;
   readonly handlers: Handlers;
   readonly inside: Inside;
+  readonly listeners: Listeners;
+  readonly commits: Commits;
 }
 
-function assemble(settings: MirrorSettings, { receiver, health, handlers, inside }: Parts): Mirror {
+function assemble(settings: MirrorSettings, parts: Parts): Mirror {
+  const { receiver, health, handlers, inside, listeners, commits } = parts;
   const { clock, folding, maxBodyBytes } = settings;
   const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
@@ -201,9 +206,8 @@ function assemble(settings: MirrorSettings, { receiver, health, handlers, inside
     inside.refuseInHandler("mirror.close()");
     await (closing ??= closeAll(deadlineMs));
   };
-  const listeners = createListeners(handlers, inside, folding);
-  const releasing = { store, clock, folding, bodyBytesMax: maxBodyBytes, listeners };
-  const waitFor = createWaitFor(store, receiver.commits);
+  const committing = { store, clock, folding, listeners };
+  const waitFor = createWaitFor(store, commits);
   return {
     ...createHandlerSurface(store, handlers),
     receive: (request) => receiver.receive(request),
@@ -220,11 +224,11 @@ function assemble(settings: MirrorSettings, { receiver, health, handlers, inside
     deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },
     quarantine: {
       ...createQuarantineQueries(store),
-      release: (id) => release(releasing, id),
+      release: (id) => release({ ...committing, bodyBytesMax: maxBodyBytes }, id),
       dismiss: (id) => dismiss(store, id),
     },
     anomalies: createAnomalyQueries(store),
-    rebuild: (options = {}) => rebuild(store, clock, folding, options),
+    rebuild: (options = {}) => rebuild(committing, options),
     health,
     get db() {
       return store.db;

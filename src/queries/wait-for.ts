@@ -13,10 +13,25 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tells of commits in this process. */
+/** The commits of this process. */
 export interface Commits {
-  /** Calls `listener` after each; gives the way to stop. */
+  /** Calls `listener` after each. Returns a function that stops this. */
   listen(listener: () => void): () => void;
+  /** Calls the listeners. */
+  announce(): void;
+}
+
+export function createCommits(): Commits {
+  const listeners = new Set<() => void>();
+  return {
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    announce: () => {
+      for (const listener of listeners) listener();
+    },
+  };
 }
 
 export type WaitFor = (

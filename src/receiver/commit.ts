@@ -1,76 +1,63 @@
-/** A batch on its way into the database: one transaction for all of it, and what a failure means. */
-import { isHandlerFault, type HandlerFault } from "../handlers/in-commit.ts";
-import { isEscrowMirrorError } from "../shared/errors.ts";
-import { settle } from "../shared/result.ts";
+/**
+ * One transaction, whoever asks for it: a batch of deliveries, a release, a rebuild. transition → persist → notify follow
+ * what is newly applied, so no way into the tables leaves one of them out.
+ */
+import type { FoldOptions } from "../domain/fold.ts";
+import type { FoldInput } from "../domain/input.ts";
+import type { FreshDelivery } from "../handlers/in-commit.ts";
+import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";
-import type { Notify, Step } from "./notify.ts";
-import { failed, type Reason, type Verdict } from "./outcome.ts";
+import type { ContractChange } from "./arrival.ts";
+import type { Step } from "./notify.ts";
+import { persist } from "./persist.ts";
 import type { Listeners } from "./tell.ts";
-import { keepUnstorable } from "./deliveries/unstorable.ts";
+import { transition } from "./transition.ts";
 
 export interface CommitParts {
   readonly store: Store;
-  readonly notify: Notify;
+  readonly clock: Clock;
+  readonly folding: FoldOptions;
   readonly listeners: Listeners;
-  /** The steps that commit together. It says which of them it enters. */
-  readonly commitIn: (
-    tx: StoreTransaction,
-    batch: readonly Arrival[],
-    enter: (step: Step) => void,
-  ) => Promise<Commit>;
-  /** Called once the commit is durable. */
-  readonly announce: (done: Commit) => Verdict[];
 }
 
-/** Commits a batch and gives a verdict for each of it, in order. It never rejects. */
-export function createCommit({ store, notify, listeners, commitIn, announce }: CommitParts) {
-  /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
-  return async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    let step: Step = "dedupe";
-    const enter = (entered: Step): void => void (step = entered);
-    const done = await settle(async () => {
-      // Who is registered by now hears of this commit.
-      await listeners.ready();
-      return store.transaction((tx) => commitIn(tx, batch, enter));
-    });
-    if (done.ok) return announce(done.value);
-    if (isOwn(done.error) && batch.length > 1) {
-      const middle = Math.ceil(batch.length / 2);
-      return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
-    }
-    if (isHandlerFault(done.error)) return batch.map(await countFailure(done.error));
-    notify.fault(step, done.error);
-    return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
-  };
-
-  /** Its transaction is rolled back, and the service sends the delivery again. */
-  async function countFailure(fault: HandlerFault): Promise<(arrival: Arrival) => Verdict> {
-    const counted = await settle(() => store.transaction((tx) => listeners.countFailure(tx, fault)));
-    notify.fault("notify", counted.ok ? fault : counted.error);
-    return (arrival) => failed("handler-failed", webhookIdOf(arrival));
-  }
-
-  /** The last resort for an authentic delivery, in a transaction of its own. */
-  async function setAside(arrival: Arrival): Promise<Verdict> {
-    if (!isDelivery(arrival)) return failed("internal-error");
-    const kept = await settle(() => store.transaction((tx) => keepUnstorable(tx, arrival)));
-    if (kept.ok) return notify.aside(arrival, kept.value);
-    notify.fault("persist", kept.error);
-    return failed(reasonOf(kept.error), arrival.webhookId);
-  }
+/** The news of one transaction: inputs for the fold, and deliveries for the handlers. */
+export interface Fresh {
+  readonly inputs: readonly FoldInput[];
+  readonly deliveries: readonly FreshDelivery[];
 }
 
-function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {
-  return batch.map((arrival) => failed(reasonOf(error), webhookIdOf(arrival)));
+export interface CommitWork<News extends Fresh> {
+  /** Says what is newly applied. Runs first, inside the transaction. */
+  readonly take: (tx: StoreTransaction) => Promise<News>;
+  /** Makes contracts of it. Default: the step *transition*. */
+  readonly fold?: (tx: StoreTransaction, inputs: readonly FoldInput[]) => Promise<ContractChange[]>;
+  /** Called with each step before it runs, for the log of a failure. */
+  readonly enter?: (step: Step) => void;
+  /** Whether it applies one delivery only: each of its handlers may then take its whole time. Default true. */
+  readonly isAlone?: boolean;
 }
 
-/** Whether the fault may be one arrival's own: the store's would meet all of them. */
-function isOwn(error: unknown): boolean {
-  return reasonOf(error) === "internal-error";
-}
-
-export function reasonOf(error: unknown): Reason {
-  if (isEscrowMirrorError(error, "store-unavailable")) return "store-unavailable";
-  return isEscrowMirrorError(error, "closed") ? "closed" : "internal-error";
+/** Resolves once the work is durable. Rejects with what made the transaction roll back. */
+export async function commitOnce<News extends Fresh>(
+  { store, clock, folding, listeners }: CommitParts,
+  work: CommitWork<News>,
+): Promise<News & { readonly changes: readonly ContractChange[] }> {
+  const { take, enter = () => {}, isAlone = true } = work;
+  const { fold = (tx, inputs) => transition(tx, inputs, folding) } = work;
+  // Whoever is registered by now hears of this commit.
+  await listeners.ready();
+  const done = await store.transaction(async (bare) => {
+    const telling = listeners.begin(bare);
+    const { tx } = telling;
+    const news = await take(tx);
+    enter("transition");
+    const changes = await fold(tx, news.inputs);
+    enter("persist");
+    await persist(tx, { inputs: news.inputs, changes }, toIsoTime(clock.now()));
+    if (await telling.isHeard()) enter("notify");
+    await telling.tell({ ...news, changes }, { ms: 0, isAlone });
+    return { ...news, changes };
+  });
+  listeners.committed();
+  return done;
 }

@@ -1,23 +1,20 @@
 /**
- * How one webhook goes: request → verify → parse → dedupe → transition → persist → notify. This file knows the order
- * of the steps; each step is the file of its name. `answer` takes one request as far as the intake, `commitIn` takes a
- * batch of them into the database, `announce` tells what is durable.
+ * How one webhook goes: request → verify → parse → dedupe → transition → persist → notify. Each step is the file of its
+ * name. `answer` takes one request through the first three and hands it to the intake; `batch.ts` and `commit.ts` take a
+ * batch of them through the rest, in one transaction.
  */
 import type { FoldOptions } from "../domain/fold.ts";
-import type { Commits } from "../queries/wait-for.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { within } from "../shared/within.ts";
-import type { Store, StoreTransaction } from "../store/store.ts";
-import { inputsOf, isDelivery, type Arrival, type Commit, type SnapshotArrival } from "./arrival.ts";
+import type { Store } from "../store/store.ts";
+import type { Arrival, SnapshotArrival } from "./arrival.ts";
 import { isBodyStream } from "./body/body-stream.ts";
-import { createCommit, reasonOf } from "./commit.ts";
-import { dedupe } from "./dedupe.ts";
+import { createBatchCommit, reasonOf } from "./batch.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
 import type { Notify, Step } from "./notify.ts";
 import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { parseDelivery, type ParseOptions } from "./parse.ts";
-import { persist } from "./persist.ts";
 import type { SecretProof } from "./secrets/proof.ts";
 import { keepBody, readBody } from "./body/read-body.ts";
 import {
@@ -31,8 +28,7 @@ import {
 } from "./request.ts";
 import { doubt } from "./body/second-hand.ts";
 import { createTally, type Tally } from "./tally.ts";
-import { freshOf, type Listeners } from "./tell.ts";
-import { transition } from "./transition.ts";
+import type { Listeners } from "./tell.ts";
 import { createUnverified } from "./body/unverified.ts";
 import type { Verify } from "./verify.ts";
 
@@ -69,8 +65,6 @@ export interface Receiver {
   isFull(): boolean;
   /** What this process answered. */
   readonly tally: Tally;
-  /** Tells of each commit. */
-  readonly commits: Commits;
   /** Refuses new requests with 503; resolves when those taken in are committed and answered. */
   close(): Promise<void>;
 }
@@ -83,12 +77,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const unverified = createUnverified({ bodyBytesMax, bytesMax: unverifiedBytesMax });
   const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => notify.broken(error) };
   const intake = createIntake<Arrival, Verdict>(
-    createCommit({ store, notify, listeners, commitIn, announce }),
+    createBatchCommit({ store, clock, folding, listeners, notify, proof }),
     parts.intake,
   );
   const tally = createTally(clock);
   const inFlight = new Set<Promise<ReceiveResult>>();
-  const committing = new Set<() => void>();
   let closed = false;
   let failuresInARow = 0;
 
@@ -166,48 +159,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return verdict ?? notify.refused("persist", failed(closed ? "closed" : "intake-full"));
   }
 
-  /** dedupe → transition → persist → notify, as far as it commits together. */
-  async function commitIn(
-    bare: StoreTransaction,
-    batch: readonly Arrival[],
-    enter: (step: Step) => void,
-  ): Promise<Commit> {
-    const telling = listeners.begin(bare);
-    const { tx } = telling;
-    enter("dedupe");
-    await proof.record(tx, batch.filter(isDelivery));
-    const committed = await dedupe(tx, batch);
-    enter("transition");
-    const inputs = inputsOf(committed);
-    const changes = await transition(tx, inputs, folding);
-    enter("persist");
-    await persist(tx, { inputs, changes }, toIsoTime(clock.now()));
-    if (await telling.isHeard()) enter("notify");
-    await telling.tell(
-      { deliveries: freshOf(committed), inputs, changes },
-      { ms: 0, isAlone: batch.length === 1 },
-    );
-    return { committed, changes };
-  }
-
-  function announce(done: Commit): Verdict[] {
-    proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
-    notify.committed(done);
-    listeners.committed();
-    for (const listener of committing) listener();
-    return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
-  }
-
   return {
     receive,
     takeSnapshot: (snapshot) => submit(snapshot, snapshotBytes),
     consecutiveFailures: () => failuresInARow,
-    commits: {
-      listen: (listener) => {
-        committing.add(listener);
-        return () => committing.delete(listener);
-      },
-    },
     tally,
     isFull: () => intake.size >= parts.intake.itemsMax,
     close: async () => {

@@ -9,6 +9,7 @@ import type { Inside } from "../handlers/inside.ts";
 import type { Subscription } from "../handlers/subscription.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
+import type { Commits } from "../queries/wait-for.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { Tables } from "../store/tables.ts";
 import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
@@ -39,7 +40,7 @@ export interface Listeners {
   begin(tx: StoreTransaction): Telling;
   /** Counts a handler that threw inside a delivery's transaction, in a transaction of its own. */
   countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<void>;
-  /** Called after each commit: jobs may be due. */
+  /** Called after each commit: jobs may be due, and somebody may wait for what it did. */
   committed(): void;
   /** Whether the caller runs inside a handler's transaction, and would wait for itself. */
   isInside(): boolean;
@@ -49,17 +50,21 @@ export function createListeners(
   { registry, runner, inCommit }: Handlers,
   inside: Inside,
   folding: FoldOptions,
+  commits: Commits,
 ): Listeners {
   return {
     ready: () => registry.ensure(),
     begin: (tx) => beginTelling(tx, inCommit, folding),
     countFailure: (tx, fault) => inCommit.countFailure(tx, fault),
-    committed: () => runner.wake(),
+    committed: () => {
+      runner.wake();
+      commits.announce();
+    },
     isInside: () => inside.isInTransaction(),
   };
 }
 
-/** A receiver that nobody listens to. */
+/** For a commit that nobody hears of. */
 export const noListeners: Listeners = {
   ready: async () => {},
   begin: (tx) => ({ tx, isHeard: async () => false, tell: async () => {} }),

@@ -135,14 +135,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a bad delivery fails its neighbours",
-    file: "src/receiver/commit.ts",
+    file: "src/receiver/batch.ts",
     find: "if (isOwn(done.error) && batch.length > 1) {",
     replace: "if (isOwn(done.error) && batch.length < 1) {",
     tests: ["receiver/intake"],
   },
   {
     name: "a fault of the store is taken for a delivery's own",
-    file: "src/receiver/commit.ts",
+    file: "src/receiver/batch.ts",
     find: 'return reasonOf(error) === "internal-error";',
     replace: 'return reasonOf(error) !== "closed";',
     tests: ["receiver/deliveries/unstorable"],

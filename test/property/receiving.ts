@@ -78,7 +78,7 @@ export async function openReceiving(
     receiver,
     deliver: (schedule) => deliver(receiver, schedule),
     rebuild: async () => {
-      await rebuild(store, clock, folding, {});
+      await rebuild({ store, clock, folding }, {});
     },
   };
 }

@@ -1,9 +1,8 @@
-import type { FoldOptions } from "../../domain/fold.ts";
-import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
 import { contractIdPages } from "../contracts/contract-ids.ts";
-import { persist } from "../persist.ts";
+import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";
 import { loadContracts } from "../contracts/load.ts";
+import { noListeners } from "../tell.ts";
 import { refold } from "../transition.ts";
 
 export interface RebuildOptions {
@@ -18,22 +17,21 @@ export interface RebuildProgress {
   readonly total: number;
 }
 
+/** Handlers hear of nothing that a rebuild does. */
+export type RebuildParts = Omit<CommitParts, "listeners">;
+
 /**
  * Folds every contract anew from its stored inputs: after an upgrade that folds otherwise, or to prove that nothing is
  * amiss. Each contract is one transaction, so deliveries go on meanwhile, and the event loop turns in between.
  */
-export async function rebuild(
-  store: Store,
-  clock: Clock,
-  folding: FoldOptions,
-  options: RebuildOptions,
-): Promise<RebuildProgress> {
+export async function rebuild(parts: RebuildParts, options: RebuildOptions): Promise<RebuildProgress> {
+  const { store } = parts;
   const { signal, onProgress } = options;
   const progress = { done: 0, total: await countContracts(store, signal) };
   for await (const contractIds of contractIdPages(store))
     for (const contractId of contractIds) {
       signal?.throwIfAborted();
-      await store.transaction((tx) => rebuildContract(tx, contractId, folding, toIsoTime(clock.now())));
+      await rebuildContract(parts, contractId);
       progress.done += 1;
       // Deliveries may have brought new ones.
       progress.total = Math.max(progress.total, progress.done);
@@ -51,12 +49,10 @@ async function countContracts(store: Store, signal: AbortSignal | undefined): Pr
   return total;
 }
 
-async function rebuildContract(
-  tx: StoreTransaction,
-  contractId: string,
-  folding: FoldOptions,
-  now: string,
-): Promise<void> {
-  const contracts = await loadContracts(tx, [contractId]);
-  await persist(tx, { inputs: [], changes: await refold(tx, contracts, [contractId], folding) }, now);
+function rebuildContract(parts: RebuildParts, contractId: string) {
+  const fold = async (tx: StoreTransaction) =>
+    refold(tx, await loadContracts(tx, [contractId]), [contractId], parts.folding);
+  return commitOnce({ ...parts, listeners: noListeners }, { take: async () => nothingNew, fold });
 }
+
+const nothingNew: Fresh = { inputs: [], deliveries: [] };

@@ -2,24 +2,17 @@ import { parseEvent } from "../../events/parse.ts";
 import { inflateBody } from "../../events/inflate.ts";
 import type { EventFacts } from "../../events/event.ts";
 import { fromFactColumns } from "../../store/fact-columns.ts";
-import type { FoldOptions } from "../../domain/fold.ts";
-import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { EscrowMirrorError } from "../../shared/errors.ts";
-import type { Store } from "../../store/store.ts";
+import type { StoreTransaction } from "../../store/store.ts";
 import { payloadOf } from "../../store/payload.ts";
 import type { DeliveryRow, PayloadRow } from "../../store/tables.ts";
 import { adopt } from "../deliveries/adopt.ts";
 import { toInput } from "../arrival.ts";
-import { persist } from "../persist.ts";
-import { toFresh, type Listeners } from "../tell.ts";
-import { transition } from "../transition.ts";
+import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";
+import { toFresh } from "../tell.ts";
 
-export interface ReleaseParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly folding: FoldOptions;
+export interface ReleaseParts extends CommitParts {
   readonly bodyBytesMax: number;
-  readonly listeners: Listeners;
 }
 
 /**
@@ -32,33 +25,25 @@ export interface ReleaseParts {
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
   if (typeof id !== "string")
     throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
-  const now = toIsoTime(parts.clock.now());
-  await parts.listeners.ready();
-  await parts.store.transaction(async (bare) => {
-    const telling = parts.listeners.begin(bare);
-    const { tx } = telling;
-    const [row] = await tx.lock("deliveries", "id", [id]);
-    if (row === undefined || !isSetAside(row))
-      throw new EscrowMirrorError(
-        "not-found",
-        `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
-      );
-    const facts = fromFactColumns(row) ?? readAgain(row, await payloadOf(tx, row), parts.bodyBytesMax);
-    const applied = await adopt(tx, row, facts);
-    if (applied !== undefined)
-      throw new EscrowMirrorError(
-        "not-releasable",
-        `the event of delivery ${row.id} is applied already, as ${applied.id}`,
-      );
-    const inputs = [toInput(row, facts)];
-    const changes = await transition(tx, inputs, parts.folding);
-    await persist(tx, { inputs, changes }, now);
-    await telling.tell(
-      { deliveries: [toFresh(row, await payloadOf(tx, row), facts)], inputs, changes },
-      { ms: 0, isAlone: true },
+  await commitOnce(parts, { take: (tx) => takeOut(tx, id, parts.bodyBytesMax) });
+}
+
+async function takeOut(tx: StoreTransaction, id: string, bodyBytesMax: number): Promise<Fresh> {
+  const [row] = await tx.lock("deliveries", "id", [id]);
+  if (row === undefined || !isSetAside(row))
+    throw new EscrowMirrorError(
+      "not-found",
+      `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
     );
-  });
-  parts.listeners.committed();
+  const payload = await payloadOf(tx, row);
+  const facts = fromFactColumns(row) ?? readAgain(row, payload, bodyBytesMax);
+  const applied = await adopt(tx, row, facts);
+  if (applied !== undefined)
+    throw new EscrowMirrorError(
+      "not-releasable",
+      `the event of delivery ${row.id} is applied already, as ${applied.id}`,
+    );
+  return { inputs: [toInput(row, facts)], deliveries: [toFresh(row, payload, facts)] };
 }
 
 /** Quarantined, dismissed or not, or kept beside the delivery whose ids it came with. */

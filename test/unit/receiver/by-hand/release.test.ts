@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../../../src/mirror/create-mirror.ts";
+import { nextTurn } from "../../../../src/shared/timers.ts";
+import type { Store } from "../../../../src/store/store.ts";
 import { delivery, eventBody, noonMs, sha256, signed } from "../../../support/delivery.ts";
 import { openMirror, storeKinds } from "../../../support/mirror.ts";
 
@@ -50,6 +52,18 @@ describe.each(storeKinds)("a quarantined delivery on %s", (_, openStore) => {
       { webhookId: "wh-8" },
     );
     expect(await mirror.receive(changed)).toMatchObject({ outcome: "duplicate", reason: "payload-changed" });
+  });
+
+  it("that is released ends the wait of those who wait for its status", async () => {
+    // Whoever waits looks at each commit of this process. Both of these would outlast the test.
+    const store = Object.create(openStore(), { lookEveryMs: { value: 600_000 } }) as Store;
+    const mirror = await openMirror({ store });
+    await mirror.receive(delivery("contract.created", { id: "e-1", seconds: 0 }, { webhookId: "wh-1" }));
+    await mirror.receive(delivery("contract.approved", { id: "e-2", seconds: 10 }, { webhookId: "wh-1" }));
+    const waiting = mirror.contracts.waitFor("CNT-1", "Approved", { timeoutMs: 600_000 });
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    await mirror.quarantine.release(await quarantinedId(mirror));
+    expect((await waiting).status).toBe("Approved");
   });
 
   it("is released once", async () => {

@@ -1,0 +1,86 @@
+/** A batch on its way into the database: one transaction for all of it, and what a failure means. */
+import { isHandlerFault, type HandlerFault } from "../handlers/in-commit.ts";
+import { isEscrowMirrorError } from "../shared/errors.ts";
+import { settle } from "../shared/result.ts";
+import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";
+import { commitOnce, type CommitParts } from "./commit.ts";
+import { dedupe } from "./dedupe.ts";
+import { keepUnstorable } from "./deliveries/unstorable.ts";
+import type { Notify, Step } from "./notify.ts";
+import { failed, type Reason, type Verdict } from "./outcome.ts";
+import type { SecretProof } from "./secrets/proof.ts";
+import { freshOf } from "./tell.ts";
+
+export interface BatchParts extends CommitParts {
+  readonly notify: Notify;
+  readonly proof: SecretProof;
+}
+
+/** Commits a batch and gives a verdict for each of it, in order. It never rejects. */
+export function createBatchCommit(parts: BatchParts) {
+  const { store, notify, proof, listeners } = parts;
+
+  /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
+  return async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
+    let step: Step = "dedupe";
+    const enter = (entered: Step): void => void (step = entered);
+    const done = await settle(() => commitIn(batch, enter));
+    if (done.ok) return announce(done.value);
+    if (isOwn(done.error) && batch.length > 1) {
+      const middle = Math.ceil(batch.length / 2);
+      return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
+    }
+    if (isHandlerFault(done.error)) return batch.map(await countFailure(done.error));
+    notify.fault(step, done.error);
+    return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
+  };
+
+  /** The step *dedupe*, and those that follow it in its transaction. */
+  function commitIn(batch: readonly Arrival[], enter: (step: Step) => void): Promise<Commit> {
+    return commitOnce(parts, {
+      enter,
+      isAlone: batch.length === 1,
+      take: async (tx) => {
+        await proof.record(tx, batch.filter(isDelivery));
+        const committed = await dedupe(tx, batch);
+        return { committed, inputs: inputsOf(committed), deliveries: freshOf(committed) };
+      },
+    });
+  }
+
+  function announce(done: Commit): Verdict[] {
+    proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
+    notify.committed(done);
+    return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
+  }
+
+  /** Its transaction is rolled back, and the service sends the delivery again. */
+  async function countFailure(fault: HandlerFault): Promise<(arrival: Arrival) => Verdict> {
+    const counted = await settle(() => store.transaction((tx) => listeners.countFailure(tx, fault)));
+    notify.fault("notify", counted.ok ? fault : counted.error);
+    return (arrival) => failed("handler-failed", webhookIdOf(arrival));
+  }
+
+  /** The last resort for an authentic delivery, in a transaction of its own. */
+  async function setAside(arrival: Arrival): Promise<Verdict> {
+    if (!isDelivery(arrival)) return failed("internal-error");
+    const kept = await settle(() => store.transaction((tx) => keepUnstorable(tx, arrival)));
+    if (kept.ok) return notify.aside(arrival, kept.value);
+    notify.fault("persist", kept.error);
+    return failed(reasonOf(kept.error), arrival.webhookId);
+  }
+}
+
+function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {
+  return batch.map((arrival) => failed(reasonOf(error), webhookIdOf(arrival)));
+}
+
+/** Whether the fault may be one arrival's own: the store's would meet all of them. */
+function isOwn(error: unknown): boolean {
+  return reasonOf(error) === "internal-error";
+}
+
+export function reasonOf(error: unknown): Reason {
+  if (isEscrowMirrorError(error, "store-unavailable")) return "store-unavailable";
+  return isEscrowMirrorError(error, "closed") ? "closed" : "internal-error";
+}
