@@ -33,6 +33,8 @@ if (only === undefined)
   writeFileSync("bench.json", `${JSON.stringify({ node: process.version, figures }, null, 2)}\n`);
 const missed = figures.filter(({ met }) => !met).length;
 console.log(`\n${figures.length} figures, ${missed} short of their target`);
+// A section that failed may have left a server running.
+process.exit();
 
 /** What one section can't measure, it says; the others are measured all the same. */
 async function runSection(name: string): Promise<void> {
