@@ -17,7 +17,7 @@ export interface Comparison {
   readonly unexplained: readonly Side[];
 }
 
-/** Holds every contract, milestone and refund of the mirror against the service's own state. */
+/** Compares every contract, milestone and refund of the mirror with the service's own state. */
 export async function compare(sandbox: Sandbox, mirror: Mirror): Promise<Comparison> {
   const dropped = await sandbox.deliveries.list({ state: "dropped" });
   const sides = await Promise.all(
@@ -38,7 +38,7 @@ export async function compare(sandbox: Sandbox, mirror: Mirror): Promise<Compari
   return { sides, unexplained: sides.filter((side) => !side.equal && side.dropped.length === 0) };
 }
 
-/** The service sends no event of a milestone before it is paid, so it counts from then on. */
+/** The service sends no event of a milestone before it is paid: milestones are compared from then on. */
 function tellService({ status, milestones, refunds }: SandboxContract): string {
   const told = milestones.filter((milestone) => milestone.status !== "Pending");
   return tell(status, told, refunds);

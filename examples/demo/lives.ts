@@ -1,6 +1,6 @@
 /**
- * Twenty contracts through whole lives: the sandbox plays the service, an Express server with a mirror hears of it, and
- * the way between them duplicates, reorders and drops. For an hour the receiver is down.
+ * Twenty contracts through whole lives. The sandbox plays the service; an Express server with a mirror receives its webhooks.
+ * Some are duplicated, reordered or dropped. For an hour the receiver is down.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { connect, type Caller } from "./service-api.ts";
 const contracts = 20;
 const minuteMs = 60_000;
 
-/** What happens to a contract, step by step; every fifth contract lives the same life. */
+/** The steps of a contract's life. Every fifth contract has the same life. */
 const lives: readonly (readonly Step[])[] = [
   ["approve", "pay", "release", "complete"],
   ["approve", "pay", "refund", "settle"],
@@ -66,7 +66,7 @@ async function live(sandbox: Sandbox, receiver: Receiver, print: (line: string) 
     if (step === 2) receiver.stop();
     for (const [index, id] of ids.entries())
       await take(sandbox, caller, id, lives[index % lives.length]?.[step]);
-    // The first two steps come in one breath, so that a webhook can overtake another.
+    // The first two steps come at once, so that a webhook can overtake another.
     if (step > 0) await pass(sandbox, step === 2 ? 60 * minuteMs : minuteMs);
     if (step !== 2) continue;
     await receiver.start();
@@ -86,7 +86,7 @@ async function take(sandbox: Sandbox, caller: Caller, id: string, step: Step | u
   else await sandbox.act(id, step);
 }
 
-/** Lets the sandbox's time pass; what falls due is delivered. */
+/** Moves the sandbox's clock, and delivers what becomes due. */
 async function pass(sandbox: Sandbox, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += minuteMs) await sandbox.clock.advance(minuteMs);
   await sandbox.deliveries.idle();

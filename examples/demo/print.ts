@@ -5,7 +5,7 @@ import type { LivesReport } from "./lives.ts";
 
 type Print = (line: string) => void;
 
-/** Both sides after the twenty lives, and what the way between them did. */
+/** Both sides after the twenty lives, and the faults that happened between them. */
 export function printLives({ sides, unexplained, faults }: LivesReport, print: Print): void {
   const rows = sides.map((side) => [side.contractId, side.service, side.mirror, tellEqual(side)]);
   print(toTable(["contract", "the service says", "the mirror says", "and that is"], rows));
@@ -25,7 +25,7 @@ function tellEqual({ equal, dropped }: Side): string {
   return [`${equal ? "equal" : "differs"}; dropped:`, ...dropped].join("\n");
 }
 
-/** What a mirror knows, for a person to read. */
+/** Prints a mirror's contents for a person. */
 export async function printMirror(mirror: Mirror, print: Print): Promise<void> {
   await printContracts(mirror, print);
   await printRefunds(mirror, print);
@@ -78,7 +78,7 @@ stays: the event says what an earlier one had said; here a second refund began d
 async function printQuarantine(mirror: Mirror, print: Print): Promise<void> {
   const { items } = await mirror.quarantine.list();
   print(`\nIn quarantine, authentic and stored but not applied: ${items.length}`);
-  // The list is in the order of arrival, which is another in each run.
+  // The list is in the order of arrival, which differs in each run.
   const sorted = items.sort((a, b) => a.webhookId.localeCompare(b.webhookId, "en", { numeric: true }));
   const rows = sorted.map(({ webhookId, reason, attempts }) => [
     webhookId,
@@ -94,7 +94,7 @@ const explanations: Record<string, string> = {
   "ambiguous-field": "ambiguous-field: one key stands twice, with two values",
 };
 
-/** The mirror keeps all seven digits of a fraction; here they would only widen the table. */
+/** The mirror stores all seven digits of a fraction. Here they would only widen the table. */
 function toSeconds(time: string): string {
   return time.replace(/\.\d+/, "");
 }

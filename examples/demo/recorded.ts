@@ -1,6 +1,6 @@
 /**
- * Recorded deliveries over HTTP: an Express server with a mirror on an SQLite file, each delivery sent twice and in
- * shuffled order, and what the mirror knows in the end.
+ * Recorded deliveries over HTTP, to an Express server with a mirror on an SQLite file. Each is sent twice, in shuffled
+ * order. Then the mirror's contents are printed.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ export interface Recorded {
   readonly headers: Record<string, string>;
 }
 
-/** Runs the demo and gives back what each answer said, in the order of sending. */
+/** Runs the demo. Returns the answers in the order of sending. */
 export async function runRecorded(print: (line: string) => void): Promise<string[]> {
   const { secret, deliveries } = readRecorded();
   const folder = await mkdtemp(join(tmpdir(), "escrow-mirror-demo-"));

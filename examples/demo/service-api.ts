@@ -1,6 +1,6 @@
 import type { Sandbox } from "escrow-mirror/sandbox";
 
-/** The two calls that an integrator makes here. */
+/** The two calls of the API that the demo needs. */
 export interface Caller {
   createContract(index: number): Promise<string>;
   refund(contractId: string, milestoneId?: string): Promise<void>;
@@ -34,7 +34,7 @@ export async function connect(sandbox: Sandbox): Promise<Caller> {
   };
 }
 
-/** Of every five contracts the third is split into milestones: one of them will be refunded. */
+/** The third of every five contracts has milestones. One of them will be refunded. */
 function toContract(index: number) {
   const milestones = [
     { Name: "Design", Amount: 400, DueDate: "2026-12-01T00:00:00Z" },

@@ -1,6 +1,6 @@
 /**
- * A shop on Express with a JSON API of its own. The webhook is mounted above the JSON parser: a signature can only be
- * checked over the bytes as sent.
+ * A shop on Express with a JSON API of its own. The webhook is mounted above the JSON parser, because the signature is over
+ * the bytes as sent.
  */
 import type { AddressInfo } from "node:net";
 import { createMirror } from "escrow-mirror";
@@ -38,7 +38,7 @@ const server = app.listen(Number(PORT), () => {
   logger.info({ port: (server.address() as AddressInfo).port }, "listening");
 });
 
-/** First no more requests, then what was taken in is committed and answered. */
+/** First the server ends, then the mirror commits and answers what is in flight. */
 function stop(): void {
   server.close(() => void mirror.close());
 }

@@ -1,4 +1,4 @@
-/** A shop on Fastify of which any number of instances run behind a load balancer, all on one Postgres with their own tables. */
+/** A shop on Fastify. Any number of instances run behind a load balancer. All share one Postgres with the shop's own tables. */
 import type { AddressInfo } from "node:net";
 import { createMirror } from "escrow-mirror";
 import { fastifyWebhook } from "escrow-mirror/fastify";
@@ -17,7 +17,7 @@ const {
 const logger = pino();
 const pool = new Pool({ connectionString: DATABASE_URL });
 
-// Every instance may start at once: one of them makes the tables, the others find them made.
+// All instances can start at once: one creates the tables.
 const mirror = await createMirror({
   store: postgres({ pool, schema: ESCROW_SCHEMA }),
   webhook: { secrets: ESCROW_WEBHOOK_SECRET },
@@ -36,7 +36,7 @@ app.get<{ Params: { id: string } }>("/contracts/:id", async (request, reply) => 
   return reply.code(contract === undefined ? 404 : 200).send(contract ?? { error: "no such contract" });
 });
 
-// The pool is the app's: it ends after the mirror.
+// The pool belongs to the app: end it after the mirror.
 app.addHook("onClose", async () => {
   await mirror.close();
   await pool.end();

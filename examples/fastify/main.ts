@@ -1,4 +1,4 @@
-/** A shop on Fastify with a JSON API of its own, whose parser the webhook neither needs nor touches. */
+/** A shop on Fastify with a JSON API of its own. The webhook does not use the app's JSON parser. */
 import type { AddressInfo } from "node:net";
 import { createMirror } from "escrow-mirror";
 import { fastifyWebhook } from "escrow-mirror/fastify";

@@ -32,7 +32,7 @@ const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   logger.info({ port }, "listening");
 });
 
-/** First no more requests, then what was taken in is committed and answered. */
+/** First the server ends, then the mirror commits and answers what is in flight. */
 function stop(): void {
   server.close(() => void mirror.close());
 }

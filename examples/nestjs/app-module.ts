@@ -1,4 +1,4 @@
-/** What both platforms share: the mirror as a provider, and a controller that reads it. */
+/** For both platforms: the mirror as a provider, and a controller that reads it. */
 import {
   Body,
   Controller,
@@ -58,7 +58,7 @@ export class ShopController {
 export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(MIRROR) private readonly mirror: Mirror) {}
 
-  /** Nest calls this after the last request: what was taken in is committed and answered. */
+  /** Nest calls this after the last request. The mirror commits and answers what is in flight. */
   onApplicationShutdown(): Promise<void> {
     return this.mirror.close();
   }

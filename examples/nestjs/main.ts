@@ -1,4 +1,4 @@
-/** NestJS on Express. Nest mounts its JSON parser in `listen`, so what is mounted before stands above it. */
+/** NestJS on Express. Nest adds its JSON parser in `listen`, so the webhook is mounted before that. */
 import type { AddressInfo } from "node:net";
 import { NestFactory } from "@nestjs/core";
 import type { NestExpressApplication } from "@nestjs/platform-express";

@@ -1,6 +1,6 @@
 /**
- * A shop whose orders and mirror share one database. The ledger is written in the delivery's own transaction, the mail is sent
- * by a handler after it, and the page behind the checkout waits for the webhook.
+ * A shop whose orders and mirror share one database. The ledger is written in the delivery's own transaction. A handler sends
+ * the mail afterwards. The page after the checkout waits for the webhook.
  */
 import type { AddressInfo } from "node:net";
 import Database from "better-sqlite3";
@@ -31,7 +31,7 @@ mirror.inTransaction(
   { name: "ledger" },
 );
 
-// At least once: the key lets whoever sends the mail leave out a second one.
+// At least once: the key prevents a second mail.
 mirror.on(
   "refund.full-succeeded",
   ({ contractId }, { idempotencyKey }) => {
@@ -65,7 +65,7 @@ const server = app.listen(Number(PORT), () => {
   console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }));
 });
 
-/** First no more requests; then what was received is committed, and running handlers end. */
+/** First the server ends. Then the mirror commits what is in flight and waits for running handlers. */
 async function stop(): Promise<void> {
   server.close();
   await mirror.close();

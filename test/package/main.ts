@@ -76,7 +76,9 @@ async function pack(): Promise<string> {
 }
 
 function guides(): string[] {
-  return readdirSync(join(root, "docs")).map((name) => `docs/${name}`);
+  return readdirSync(join(root, "docs"))
+    .map((name) => `docs/${name}`)
+    .sort();
 }
 
 function subpaths(): string[] {

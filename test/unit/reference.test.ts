@@ -29,6 +29,14 @@ it("the reference has every reason for another answer than 200", () => {
   expect(reasons.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
 });
 
+it("the reference has every error code, or the client's guide has it", () => {
+  const [, union = ""] = /export type ErrorCode =([^]*?";)/.exec(read("src/shared/errors.ts")) ?? [];
+  const codes = [...union.matchAll(/^ {2}\| "([a-z-]+)"/gm)].map(([, name = ""]) => name);
+  expect(codes).toContain("unreachable-status");
+  const pages = `${reference}${read("docs/client.md")}`;
+  expect(codes.filter((name) => !new RegExp(`^\\|.*\`${name}\``, "m").test(pages))).toEqual([]);
+});
+
 it("the reference has every header that is stored", () => {
   const [, always = "", service = ""] =
     /ofEveryRequest = \[([^\]]*)\][^]*ofTheService = \[([^\]]*)\]/.exec(
