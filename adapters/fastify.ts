@@ -7,6 +7,7 @@ export type { MirrorSource };
 export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
 export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
+/** Options of the plugin. */
 export interface FastifyWebhookOptions {
   /** A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503. */
   readonly mirror: MirrorSource;
@@ -14,25 +15,38 @@ export interface FastifyWebhookOptions {
   readonly path: string;
 }
 
-/** What is needed of a Fastify instance, spelled out so that every version's own type fits. */
+/** The parts of a Fastify instance that the plugin uses. Every version of Fastify fits this type. */
 export interface FastifyHost {
+  /** Adds the route. */
   all(path: string, options: { preParsing: FastifyHook }, handler: FastifyHook): unknown;
-  readonly initialConfig: RouterOptions & { readonly routerOptions?: RouterOptions };
+  /** How the app was created. */
+  readonly initialConfig: RouterOptions & {
+    /** Router options, as Fastify 5 groups them. */
+    readonly routerOptions?: RouterOptions;
+  };
 }
 
+/** Options of Fastify's router. */
 interface RouterOptions {
+  /** Whether Fastify itself takes the path with and without a slash at its end. */
   readonly ignoreTrailingSlash?: boolean;
 }
 
+/** The parts of Fastify's request that the plugin uses. */
 export interface FastifyRequest extends KeptBody {
+  /** Node's own request. */
   readonly raw: NodeRequest;
 }
 
+/** The parts of Fastify's reply that the plugin uses. */
 export interface FastifyReply {
+  /** Node's own response. */
   readonly raw: NodeResponse;
+  /** Tells Fastify that the plugin sends the answer. */
   hijack(): unknown;
 }
 
+/** A hook or a route handler of Fastify. */
 type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unknown) => void;
 
 /**

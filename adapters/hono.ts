@@ -8,10 +8,17 @@ export type { MirrorSource };
 export type { WebHeaders, WebRequest } from "./lib/web-stream.ts";
 export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
-/** What is needed of Hono's context, spelled out so that every version's own type fits. */
+/** The parts of Hono's context that the handler uses. Every version of Hono fits this type. */
 export interface HonoContext {
+  /** The bindings of the platform. On Node: its request and response. */
   readonly env: unknown;
-  readonly req: { readonly raw: WebRequest; readonly bodyCache?: object };
+  /** Hono's request. */
+  readonly req: {
+    /** The platform's own `Request`. */
+    readonly raw: WebRequest;
+    /** The bodies that Hono has read and kept. */
+    readonly bodyCache?: object;
+  };
 }
 
 /** Never rejects. */

@@ -1,6 +1,7 @@
 /** Bytes that a parser in front of the route has kept. */
 import { isUint8Array } from "node:util/types";
 
+/** The places where frameworks keep a body that was read before. */
 export interface KeptBody {
   /** Where `express.json({ verify })`, Nest's `rawBody: true`, fastify-raw-body and cloud functions keep the bytes. */
   readonly rawBody?: unknown;

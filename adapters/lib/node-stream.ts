@@ -4,27 +4,45 @@ import { keptBody, type KeptBody } from "./kept-body.ts";
 import { createLinger } from "./linger.ts";
 import { closes } from "./protocol.ts";
 
-/** What is needed of Node's `IncomingMessage`, spelled out so that every framework's and version's own type fits. */
+/**
+ * The parts of Node's `IncomingMessage` that the handler uses. The request of every framework on Node fits this type.
+ */
 export interface NodeRequest extends KeptBody, NodeBodyStream {
+  /** The HTTP method. */
   readonly method?: string | undefined;
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Names and values in turn, as received. */
   readonly rawHeaders?: readonly string[] | undefined;
+  /** The HTTP version, such as 1 or 2. */
   readonly httpVersionMajor?: number;
+  /** Whether the whole body has arrived. */
   readonly complete?: boolean;
-  /** On HTTP/2: what the request goes over. */
-  readonly stream?: { close?(code: number): unknown };
+  /** The HTTP/2 stream of the request. */
+  readonly stream?: {
+    /** Ends the stream with this error code. */
+    close?(code: number): unknown;
+  };
 }
 
-/** What is needed of Node's `ServerResponse`. */
+/** The parts of Node's `ServerResponse` that the handler uses. */
 export interface NodeResponse {
+  /** Whether an answer has begun. */
   readonly headersSent: boolean;
+  /** Whether the connection is gone. */
   readonly destroyed?: boolean;
+  /** Whether the whole answer was handed to the system. */
   readonly writableFinished?: boolean;
+  /** Sends status and headers. */
   writeHead(status: number, headers: Record<string, string | number>): unknown;
+  /** Sends a part of the body. */
   write(chunk: string): unknown;
+  /** Ends the answer. */
   end(): unknown;
   end(chunk: string): unknown;
+  /** Ends the connection. */
   destroy(): unknown;
+  /** Calls `listener` at each of these events. */
   on?(event: string, listener: () => void): unknown;
 }
 

@@ -3,15 +3,21 @@ import type { ReceiveRequest, ReceiveResult, WebBodyStream } from "../../src/ind
 import { createLinger } from "./linger.ts";
 import { nextTurn } from "./timers.ts";
 
-/** What is needed of a `Request`, spelled out so that every runtime's own type fits. */
+/** The parts of a `Request` that the handler uses. The `Request` of every runtime fits this type. */
 export interface WebRequest {
+  /** The HTTP method. */
   readonly method: string;
+  /** The headers. */
   readonly headers: WebHeaders;
+  /** The body as a stream; `null` if there is none. */
   readonly body: WebBodyStream | null;
+  /** Whether something has read the body before. */
   readonly bodyUsed: boolean;
 }
 
+/** The parts of `Headers` that the handler uses. */
 export interface WebHeaders extends Iterable<[string, string]> {
+  /** Returns a header's value, or `null`. Names in any case. */
   get(name: string): string | null;
 }
 

@@ -14,15 +14,15 @@ export type ApiErrorCode = Extract<
   | "no-token"
 >;
 
-/** What is wrong with one field of a request. */
+/** One field of a request that the service refused. */
 export interface ValidationError {
   /** The field's path, such as `milestones[1].amount`; `null` where the service names none. */
   readonly field: string | null;
-  /** What is wrong with it. */
+  /** The reason. */
   readonly message: string;
 }
 
-/** What an `EscrowApiError` says beside its code and message. */
+/** The details of an `EscrowApiError`, beside its code and message. */
 export interface ApiErrorDetails {
   /** See `EscrowApiError.status`. Default `null`. */
   readonly status?: number | null;

@@ -22,4 +22,5 @@ export const anomalyKinds = [
   "refund-id-shared",
 ] as const;
 
+/** The kinds of anomaly. The reference explains each. */
 export type AnomalyKind = (typeof anomalyKinds)[number];

@@ -1,9 +1,8 @@
 import type { Machine } from "./machine.ts";
 
 /**
- * What a contract goes through. Rows of source `spec` are those of §3; the rest is what the events of §6.1 mean
- * and what the supplement's list of statuses implies. It has no cycle: a way back that the service takes (a
- * dispute settled, Dispute → Escrow) moves the mirror because its `previousStatus` says so, not by a row here.
+ * The statuses of a contract, and the steps between them. It has no cycle: when the service takes a way back (a
+ * settled dispute, Dispute → Escrow), the mirror follows because the event's `previousStatus` says so.
  */
 export const contractMachine: Machine = {
   entity: "contract",

@@ -21,6 +21,7 @@ import { endsRefund, inferSuccess, isRefundOf, overlappedBy, recordRefund, refun
 import { finish, stepItems, type Steps } from "./steps.ts";
 import { applySnapshot, isUnlinked } from "./snapshot.ts";
 
+/** The option `fold`: how events become statuses. */
 export interface FoldOptions {
   /** How far two clocks of the service may be apart; default 60,000. */
   readonly skewMs: number;

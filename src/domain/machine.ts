@@ -2,19 +2,26 @@ import { groupBy } from "../shared/group-by.ts";
 
 /** A state machine as plain data: what may follow what, by which event, and who says so. */
 export interface Machine {
+  /** Whose statuses these are. */
   readonly entity: "contract" | "milestone";
   /** Statuses that nothing follows. */
   readonly terminal: readonly string[];
+  /** The steps. */
   readonly transitions: readonly MachineTransition[];
 }
 
+/** One step from a status to another. */
 export interface MachineTransition {
   /** `null`: the entity did not exist before. */
   readonly from: string | null;
   /** The webhook that tells of it; `null` where the service sends none and only its API shows the status. */
   readonly event: string | null;
+  /** The status after the step. */
   readonly to: string;
-  /** `spec`: a row of §3. `inferred`: what the event meanings (§6.1) and the supplement's statuses imply. */
+  /**
+   * `spec`: the service's documentation lists this step. `inferred`: it follows from what the events and statuses
+   * mean.
+   */
   readonly source: "spec" | "inferred";
 }
 

@@ -1,8 +1,8 @@
 import type { Machine } from "./machine.ts";
 
 /**
- * What a milestone goes through. The first webhook that tells of one is its payment (Escrow); the API may show it
- * before that, as pending. Rows of source `spec` are those of §3, the rest is what §6.1 means.
+ * The statuses of a milestone, and the steps between them. The first webhook of a milestone is its payment (Escrow).
+ * The API may show it before that, as pending.
  */
 export const milestoneMachine: Machine = {
   entity: "milestone",

@@ -16,7 +16,9 @@ export interface ContractState {
   readonly anomalies: readonly AnomalyRecord[];
 }
 
+/** One contract, as its inputs left it. */
 export interface ContractRecord {
+  /** The service's id of the contract. */
   readonly contractId: string;
   /** Canonical spelling; `null` while only milestone events told of the contract. */
   readonly status: string | null;
@@ -24,109 +26,185 @@ export interface ContractRecord {
   readonly statusSince: string;
   /** Order key of the move that set the status. */
   readonly statusKey: string;
-  /** Set by a milestone's refund (§3), not by an event of the contract's own. */
+  /** Whether a milestone's refund set the status, and not an event of the contract itself. */
   readonly statusDerived: boolean;
+  /** The status before. */
   readonly previousStatus: string | null;
+  /** The app's own id, given when the contract was created. */
   readonly reference: string | null;
+  /** From API reads only. */
   readonly title: string | null;
+  /** From API reads only. */
   readonly description: string | null;
+  /** From API reads only. */
   readonly notes: string | null;
+  /** From API reads only. */
   readonly businessName: string | null;
+  /** `product` or `service`. From API reads only. */
   readonly serviceType: string | null;
+  /** The base amount without fees. Halalas. */
   readonly amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   readonly currency: string;
+  /** The app's own text. */
   readonly metadata1: string | null;
+  /** The app's own text. */
   readonly metadata2: string | null;
+  /** The app's own text. */
   readonly metadata3: string | null;
+  /** The app's own text. */
   readonly metadata4: string | null;
+  /** From API reads only. */
   readonly buyer: Party | null;
+  /** From API reads only. */
   readonly seller: Party | null;
+  /** When the service created it. ISO 8601. */
   readonly createdAt: string | null;
   /** The newest time that the service gave; of a contract without any, when the delivery arrived that moved it last. */
   readonly updatedAt: string;
+  /** When it was last read from the API. ISO 8601; `null` if never. */
   readonly syncedAt: string | null;
   /** Order key of the newest input: an input above it is one step, any other a refold. */
   readonly lastKey: string;
+  /** How many rows of `transitions` it has. */
   readonly transitionCount: number;
+  /** How many numbered rows of `anomalies` it has. */
   readonly anomalyCount: number;
 }
 
+/** One milestone, as its inputs left it. */
 export interface MilestoneRecord {
+  /** The contract that it is part of. */
   readonly contractId: string;
+  /** The milestone's id, as text. */
   readonly milestoneId: string;
+  /** From API reads only. */
   readonly name: string | null;
+  /** From API reads only. */
   readonly description: string | null;
+  /** The status, in its usual spelling; `null` while no input has told it. */
   readonly status: string | null;
+  /** When it got this status. ISO 8601. */
   readonly statusSince: string | null;
+  /** The same time as text that sorts exactly. */
   readonly statusKey: string;
+  /** The status before. */
   readonly previousStatus: string | null;
+  /** Fees and taxes included. Halalas. From API reads only. */
   readonly amountMinor: number | null;
+  /** As the service sent it. */
   readonly dueDate: string | null;
 }
 
 export const refundStates = ["requested", "initiated", "succeeded"] as const;
 
+/** One refund, from both of its webhooks. Its id pairs them. */
 export interface RefundRecord {
+  /** The contract. */
   readonly contractId: string;
+  /** The refund's id: `transactionId` of its webhooks. */
   readonly refundId: string;
+  /** The milestone; `null` for a refund of the whole contract. */
   readonly milestoneId: string | null;
+  /** Whether the contract or one milestone is refunded. */
   readonly scope: "contract" | "milestone";
+  /** Whether the whole amount goes back to the buyer, or a part. */
   readonly kind: "full" | "partial";
+  /** The furthest state that was seen. */
   readonly state: (typeof refundStates)[number];
+  /** Whether it counts as succeeded because a status shows it, while no webhook has said so. */
   readonly inferred: boolean;
+  /** The amount that goes back to the buyer. Halalas. */
   readonly amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   readonly currency: string;
+  /** When the app requested it. ISO 8601. */
   readonly requestedAt: string | null;
+  /** The time of its first webhook. ISO 8601. */
   readonly initiatedAt: string | null;
+  /** The time of its second webhook. ISO 8601. */
   readonly succeededAt: string | null;
 }
 
+/** One payment of a contract or a milestone. */
 export interface PaymentRecord {
+  /** The contract. */
   readonly contractId: string;
   /** Milestone and payment id in one: what the service keys a payment by. */
   readonly paymentKey: string;
+  /** The payment's id. */
   readonly paymentId: string;
+  /** The milestone; `null` for the payment of the whole contract. */
   readonly milestoneId: string | null;
+  /** The transaction's id, as sent. */
   readonly transactionId: string | null;
+  /** The invoice's id, as sent. */
   readonly invoiceId: string | null;
+  /** The amount. Halalas; `null` if it could not be read. */
   readonly amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   readonly currency: string;
+  /** When it was paid. ISO 8601. */
   readonly completedAt: string;
 }
 
+/** One dispute over a contract or a milestone. */
 export interface DisputeRecord {
+  /** The contract. */
   readonly contractId: string;
   /** The dispute id, else milestone and time. */
   readonly disputeKey: string;
+  /** The dispute's id; `null` if the event named none. */
   readonly disputeId: string | null;
+  /** The milestone; `null` for a dispute over the whole contract. */
   readonly milestoneId: string | null;
+  /** When it was raised. ISO 8601. */
   readonly raisedAt: string;
 }
 
+/** One line of the history: what an event says of a contract or a milestone, and whether it moved it. */
 export interface TransitionRecord {
+  /** The contract. */
   readonly contractId: string;
   /** 1, 2, 3 … in key order. */
   readonly position: number;
+  /** Whether the contract or a milestone is meant. */
   readonly entity: "contract" | "milestone";
+  /** The milestone. */
   readonly milestoneId: string | null;
+  /** The status before; `null` if there was none. */
   readonly from: string | null;
+  /** The status that the event claims. */
   readonly to: string;
+  /** The event's type, or `snapshot` for an API read. */
   readonly event: string;
+  /** The delivery's webhook id; `null` for an API read. */
   readonly webhookId: string | null;
+  /** When it happened. ISO 8601; `null` if the service gave no time. */
   readonly occurredAt: string | null;
+  /** Whether it changed the status. */
   readonly moved: boolean;
+  /** Whether a milestone's refund moved the contract. */
   readonly derived: boolean;
+  /** `spec` and `inferred`: the machine has this step. `unexpected`: it has not. */
   readonly source: "spec" | "inferred" | "unexpected";
+  /** The kind of anomaly that came with it. */
   readonly anomaly: AnomalyKind | null;
 }
 
+/** One anomaly of a contract's history. */
 export interface AnomalyRecord {
+  /** The contract. */
   readonly contractId: string;
   /** 1, 2, 3 … in key order. */
   readonly position: number;
+  /** The kind of anomaly. */
   readonly kind: AnomalyKind;
+  /** The milestone. */
   readonly milestoneId: string | null;
+  /** The delivery's webhook id. */
   readonly webhookId: string | null;
+  /** A short text for people. */
   readonly detail: string;
   /** The input's time; where the service gave none, when it arrived. */
   readonly at: string;

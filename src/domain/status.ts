@@ -2,7 +2,7 @@ import { contractMachine } from "./contract.ts";
 import { statusesOf, type Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
 
-/** A contract's status: the service's names (§3, supplement), `unknown` until an input tells one, or a newer name. */
+/** A contract's status. Newer names than these pass too. `unknown` until an event or an API read tells one. */
 export type ContractStatus =
   | "Draft"
   | "pending"
@@ -23,7 +23,7 @@ export type ContractStatus =
   | "unknown"
   | (string & {});
 
-/** A milestone's status (§3), or a newer name. */
+/** A milestone's status. Newer names than these pass too. */
 export type MilestoneStatus =
   | "pending"
   | "Escrow"

@@ -30,6 +30,7 @@ const earlierEventTypes = [
   "refund.partial-succeeded",
 ] as const;
 
+/** The event types that this release knows. */
 export type KnownEventType = (typeof specEventTypes)[number] | (typeof earlierEventTypes)[number];
 
 const knownEventTypes: ReadonlySet<string> = new Set([...specEventTypes, ...earlierEventTypes]);
@@ -39,12 +40,11 @@ export function isKnownEventType(type: string): type is KnownEventType {
 }
 
 /**
- * What one webhook body says, read once: either casing understood, numbers exact, ids and times normalised.
- * It is the fold's input and is stored whole, so it holds all that the fold reads and nothing of how the
- * delivery came (§6.3; design: semantics §5).
+ * The facts of one webhook body: names in one casing, exact numbers, ids and times in one form. It holds all that a
+ * rebuild needs, and nothing of how the delivery came.
  */
 export interface EventFacts {
-  /** The event type as sent (§6.1). */
+  /** The event type as sent. */
   readonly event: string;
   /** `id` of the payload: signed, unlike the header. */
   readonly payloadId: string | null;
@@ -52,31 +52,42 @@ export interface EventFacts {
   readonly contractId: string;
   /** `data.milestoneId`, else `data.metadata.milestoneId`; a number as its digits. */
   readonly milestoneId: string | null;
+  /** The dispute's id. */
   readonly disputeId: string | null;
+  /** The payment's id for payment events, the refund's id for refund events. */
   readonly transactionId: string | null;
+  /** The payment's id. */
   readonly paymentId: string | null;
+  /** The invoice's id. */
   readonly invoiceId: string | null;
   /** `data.reference`, else `data.metadata.reference`. */
   readonly reference: string | null;
   /** As sent: the fold gives it its canonical spelling. */
   readonly status: string | null;
+  /** The status before, as sent. */
   readonly previousStatus: string | null;
   /** Halalas, exact; `null` when absent, unreadable or out of range. */
   readonly amountMinor: number | null;
-  /** `SAR` when absent (§6.3), `XXX` when unreadable. */
+  /** The currency's code. `SAR` if absent, `XXX` if unreadable. */
   readonly currency: string;
   /** ISO 8601 in UTC with `Z` and the fraction as given; `null` when no time can be read. */
   readonly occurredAt: string | null;
   /** The same instant as fixed-width text that sorts bytewise; `""` sorts before all timed events. */
   readonly orderKey: string;
+  /** The app's own texts. */
   readonly metadata: EventMetadata;
-  /** What was odd about the values; each becomes an anomaly. */
+  /** Oddities of the values. Each becomes an anomaly. */
   readonly flags: readonly ParseFlag[];
 }
 
+/** The app's own texts, given when the contract was created. */
 export interface EventMetadata {
+  /** The first. */
   readonly metadata1?: string;
+  /** The second. */
   readonly metadata2?: string;
+  /** The third. */
   readonly metadata3?: string;
+  /** The fourth. */
   readonly metadata4?: string;
 }

@@ -16,4 +16,5 @@ export const parseFlags = [
   "previous-status-unreadable",
 ] as const;
 
+/** An oddity of a value in a webhook body. */
 export type ParseFlag = (typeof parseFlags)[number];

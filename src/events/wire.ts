@@ -54,16 +54,18 @@ const rootShape = {
 const expectedObject = { error: "expected an object" };
 
 /**
- * The body of a webhook (§6.3) in the service's own camelCase, with as much latitude as can still be understood:
- * null is absent, unknown fields, event types and statuses pass, an id may be a number. Only ids, `status` and `event`
- * must be what they are: they name and move. All else may hold anything, for nothing that only describes may cost an event.
+ * A zod schema for the body of a webhook, in the service's own camelCase. It is lenient: `null` counts as absent,
+ * unknown fields, event types and statuses pass, and an id may be a number. Only ids, `status` and `event` must have
+ * the right type.
  */
 export const webhookPayloadSchema = z.looseObject(
   {
     ...rootShape,
+    /** The event's own fields. */
     data: z.looseObject(
       {
         ...dataShape,
+        /** The app's own texts. */
         metadata: z.preprocess(objectOrNothing, z.looseObject(metadataShape).optional()),
       },
       expectedObject,
@@ -80,7 +82,7 @@ const readData = z.object({ ...dataShape, metadata: z.object(metadataShape).opti
  */
 export const readPayloadSchema = z.object({ ...rootShape, data: readData }, expectedObject);
 
-/** What `webhookPayloadSchema` lets through. */
+/** A payload that `webhookPayloadSchema` has read. */
 export type WebhookPayload = z.infer<typeof webhookPayloadSchema>;
 
 export type ReadPayload = z.infer<typeof readPayloadSchema>;

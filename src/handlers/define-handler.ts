@@ -5,9 +5,10 @@ import type { Handler, HandlerContext, HandlerOptions } from "./handler.ts";
 import type { TransactionContext } from "./in-transaction.ts";
 import type { TransitionFilter } from "./subscription.ts";
 
+/** A handler's result. A promise is awaited, and its value is ignored. */
 type Ran = unknown;
 
-/** What a handler of these events is given. */
+/** The event that a handler of these types gets. */
 export type EventOf<On> = On extends "anomaly"
   ? Anomaly
   : On extends "job-dead"
@@ -30,15 +31,21 @@ export type TransactionHandler<On> = (event: EventOf<On>, context: TransactionCo
 
 /** Moves that a handler listens to: of contracts or milestones, from and to these statuses; absent: any. */
 export interface TransitionOn {
+  /** Whose moves: a contract's or a milestone's. */
   readonly entity: TransitionFilter["entity"];
+  /** The status before the move, or several. Absent: any. */
   readonly from?: string | readonly string[] | undefined;
+  /** The status after the move, or several. Absent: any. */
   readonly to?: string | readonly string[] | undefined;
 }
 
 /** A handler for `createMirror({ handlers })`, which registers it before the first delivery is taken in. */
 export interface DefinedHandler extends HandlerOptions {
+  /** Whether it hears of events or of moves. */
   readonly kind: Handler["kind"];
+  /** The events or moves that it listens to. */
   readonly on: unknown;
+  /** The function. */
   readonly run: unknown;
 }
 

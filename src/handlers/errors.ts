@@ -1,10 +1,12 @@
 /** Throw it in a handler to give the job up at once: it is dead, and its line goes on. */
 export class PermanentError extends Error {
+  /** `"PermanentError"`. */
   override readonly name = "PermanentError";
 }
 
 /** Throw it in a handler to choose when the job is tried again, instead of the usual backoff. */
 export class RetryAfterError extends Error {
+  /** `"RetryAfterError"`. */
   override readonly name = "RetryAfterError";
   /** Milliseconds until the next attempt. */
   readonly afterMs: number;

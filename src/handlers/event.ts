@@ -9,13 +9,17 @@ export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /** An event of a type that this release knows. */
 export interface KnownEvent<Type extends KnownEventType = KnownEventType> extends EventFields {
+  /** Always `true`: it tells this type from `UnknownEvent`. */
   readonly known: true;
+  /** The event's type. */
   readonly event: Type;
 }
 
 /** An event of a type that this release does not know: the service may add some. */
 export interface UnknownEvent extends EventFields {
+  /** Always `false`: it tells this type from `KnownEvent`. */
   readonly known: false;
+  /** The event's type as sent. */
   readonly event: string;
 }
 
@@ -27,22 +31,29 @@ export interface EventFields {
   readonly payloadId: string | null;
   /** The contract's external id; empty for a `webhook.test` that names none. */
   readonly contractId: string;
+  /** The milestone's id, as text; `null` if the event is about the whole contract. */
   readonly milestoneId: string | null;
   /** The payment's id for payment events, the refund's id for refund events. */
   readonly transactionId: string | null;
+  /** The payment's id. */
   readonly paymentId: string | null;
+  /** The dispute's id. */
   readonly disputeId: string | null;
+  /** The invoice's id. */
   readonly invoiceId: string | null;
   /** The reference that the contract was created with. */
   readonly reference: string | null;
   /** As sent. */
   readonly status: string | null;
+  /** The status before, as sent. */
   readonly previousStatus: string | null;
   /** In halalas, exact; `null` where the event has none, or none that can be read. */
   readonly amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   readonly currency: string;
   /** When it happened: ISO 8601 with `Z`, the fraction as given; `null` where no time can be read. */
   readonly occurredAt: string | null;
+  /** The app's own texts. */
   readonly metadata: EventMetadata;
   /** The whole payload as JSON, for fields that are not here; `null` once it was pruned. Its numbers are plain floats. */
   readonly raw: unknown;

@@ -7,7 +7,7 @@ import type { MirroredContract } from "../queries/shapes.ts";
 import type { SubscriptionRow } from "../store/tables.ts";
 import type { Filter, TransitionFilter } from "./subscription.ts";
 
-/** What a handler is given beside its event. */
+/** The second argument of a handler. */
 export interface HandlerContext {
   /** The same for every attempt of one job, and no other's: give it to services that take one. */
   readonly idempotencyKey: string;
@@ -17,6 +17,7 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** The contract's state when this run started; `undefined` where the event has none. */
   readonly contract: MirroredContract | undefined;
+  /** The mirror's logger. */
   readonly logger: Logger;
 }
 
@@ -30,10 +31,15 @@ export interface HandlerOptions {
 
 /** A handler with what it listens to. */
 export interface Handler {
+  /** The name that jobs are owed to. */
   readonly name: string;
+  /** Whether it hears of events or moves, after the commit or inside the transaction. */
   readonly kind: SubscriptionRow["kind"];
+  /** The events or moves that it listens to. */
   readonly filter: Filter;
+  /** Where a new handler starts: ISO 8601. Absent: with what arrives from now on. */
   readonly since: string | undefined;
+  /** The function. */
   readonly run: (subject: never, context: never) => unknown;
 }
 

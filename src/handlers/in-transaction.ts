@@ -5,12 +5,13 @@ import type { Lent, StoreTransaction } from "../store/store.ts";
 import type { Handler } from "./handler.ts";
 import type { Inside } from "./inside.ts";
 
-/** What an `inTransaction` handler is given beside its event. */
+/** The second argument of an `inTransaction` handler. */
 export interface TransactionContext extends Pick<Lent, "trx" | "connection"> {
   /** The same for every attempt at one delivery. */
   readonly idempotencyKey: string;
   /** Aborted when the handler's time is over: the transaction is rolled back then. */
   readonly signal: AbortSignal;
+  /** The mirror's logger. */
   readonly logger: Logger;
 }
 

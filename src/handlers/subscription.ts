@@ -6,16 +6,21 @@ import type { Anomaly, Transition } from "../queries/shapes.ts";
 
 /** Event types, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`. */
 export interface EventFilter {
+  /** The event types. */
   readonly events: readonly string[];
 }
 
 /** Moves of one kind of entity, from and to any of these statuses; absent: any. */
 export interface TransitionFilter {
+  /** Whose moves: a contract's or a milestone's. */
   readonly entity: "contract" | "milestone";
+  /** The statuses before the move. */
   readonly from?: readonly string[];
+  /** The statuses after the move. */
   readonly to?: readonly string[];
 }
 
+/** The events or moves that a handler listens to. */
 export type Filter = EventFilter | TransitionFilter;
 
 export interface Subscription extends SubscriptionRow {

@@ -46,6 +46,7 @@ export interface Mirror extends HandlerSurface {
    * derived from it is durable.
    */
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
+  /** The mirrored contracts. */
   readonly contracts: ContractQueries & {
     /**
      * Resolves with the contract once its history holds a move to one of these statuses: for the race between a buyer's
@@ -56,9 +57,13 @@ export interface Mirror extends HandlerSurface {
      */
     readonly waitFor: WaitFor;
   };
+  /** The refunds. */
   readonly refunds: RefundQueries;
+  /** The payments. */
   readonly payments: PaymentQueries;
+  /** The disputes. */
   readonly disputes: DisputeQueries;
+  /** The stored deliveries. */
   readonly deliveries: DeliveryQueries & {
     /**
      * Owes the delivery to its handlers once more. The mirror's state stays as it is.
@@ -68,6 +73,7 @@ export interface Mirror extends HandlerSurface {
      */
     replay(webhookId: string): Promise<number>;
   };
+  /** Deliveries with a valid signature that are stored and not applied. */
   readonly quarantine: QuarantineQueries & {
     /**
      * Applies a quarantined delivery after all.
@@ -85,6 +91,7 @@ export interface Mirror extends HandlerSurface {
      */
     dismiss(id: string): Promise<void>;
   };
+  /** The oddities that the mirror noticed. */
   readonly anomalies: AnomalyQueries;
   /**
    * Folds every contract anew from what is stored. Deliveries go on meanwhile.
@@ -103,9 +110,11 @@ export interface Mirror extends HandlerSurface {
    * @throws EscrowMirrorError `inside-transaction` inside a handler
    */
   close(options?: CloseOptions): Promise<void>;
+  /** Closes the mirror at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Options of `mirror.close()`. */
 export interface CloseOptions {
   /** How long running handlers have to end. Milliseconds, default 10,000. */
   readonly deadlineMs?: number | undefined;

@@ -16,14 +16,17 @@ import type { SubscriptionRow } from "../store/tables.ts";
 
 /** A handler that jobs are owed to, whether or not this process runs it. */
 export interface RegisteredHandler {
+  /** The handler's name. */
   readonly name: string;
+  /** Whether it hears of events or moves, after the commit or inside the transaction. */
   readonly kind: SubscriptionRow["kind"];
-  /** What it listens to. */
+  /** The events or moves that it listens to. */
   readonly filter: Filter;
   /** When it was first registered. ISO 8601. */
   readonly since: string;
 }
 
+/** Reads and removes registered handlers. */
 export interface HandlerQueries {
   /** Every handler that jobs are owed to, by name. */
   list(): Promise<RegisteredHandler[]>;
@@ -35,6 +38,7 @@ export interface HandlerQueries {
   remove(name: string): Promise<void>;
 }
 
+/** Reads, retries and runs jobs. */
 export interface JobActions extends JobQueries {
   /**
    * Runs a dead job again, with all its attempts before it.
@@ -49,9 +53,13 @@ export interface JobActions extends JobQueries {
    * @returns how many runs there were
    * @throws the signal's reason once it is aborted
    */
-  runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{ readonly runs: number }>;
+  runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{
+    /** How many attempts ran. */
+    readonly runs: number;
+  }>;
 }
 
+/** Registers handlers, and shows what they are owed. */
 export interface HandlerSurface {
   /**
    * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A handler that
@@ -88,7 +96,9 @@ export interface HandlerSurface {
     handler: TransactionHandler<On>,
     options: HandlerOptions,
   ): () => void;
+  /** The registered handlers. */
   readonly handlers: HandlerQueries;
+  /** The jobs of all handlers. */
   readonly jobs: JobActions;
   /**
    * Resolves when nothing that this process's handlers are owed is due or running. For tests.

@@ -9,6 +9,7 @@ import type { Store, StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
 import { failuresAlarm, warningsOf } from "./warnings.ts";
 
+/** The mirror's state at one moment. */
 export interface Health {
   /**
    * `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx.
@@ -23,7 +24,7 @@ export interface Health {
   readonly quarantined: number;
   /** Requests that this process did not answer 2xx, by reason: how many, and when the last came. */
   readonly refused: Refused;
-  /** What a person must do, a sentence each; empty when all is well. Forged requests may add to it. */
+  /** One sentence for each thing that a person must do. Empty when all is well. Forged requests may add to it. */
   readonly warnings: readonly string[];
 }
 

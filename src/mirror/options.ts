@@ -12,6 +12,7 @@ import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
 import type { Store } from "../store/store.ts";
 
+/** Options of `createMirror`. */
 export interface MirrorOptions {
   /** Where the mirror lives: `sqlite("escrow.db")`. */
   readonly store: Store;
@@ -21,9 +22,11 @@ export interface MirrorOptions {
   readonly webhook?: WebhookOptions | undefined;
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
+  /** Limits of what waits for a commit. */
   readonly intake?: IntakeOptions | undefined;
   /** Handlers that are registered before the first delivery is taken in: `defineHandler(name, event, run)`. */
   readonly handlers?: readonly DefinedHandler[] | undefined;
+  /** How handlers run. */
   readonly jobs?: JobsOptions | undefined;
   /** How long an `inTransaction` handler may take, and all of them in one commit. Milliseconds, default 10,000. */
   readonly handlerTimeoutMs?: number | undefined;
@@ -36,6 +39,7 @@ export interface MirrorOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** The option `webhook`: how deliveries are verified and read. */
 export interface WebhookOptions {
   /**
    * The signing secret, whole, its `whsec_` included; several where a rotation or more accounts need them; or a function
@@ -54,6 +58,7 @@ export interface WebhookOptions {
   readonly rotating?: boolean | undefined;
 }
 
+/** The option `intake`: limits of what is held in memory. */
 export interface IntakeOptions {
   /** How many deliveries wait for their commit at most; above it 503. Default 10,000. */
   readonly itemsMax?: number | undefined;

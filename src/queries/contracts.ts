@@ -13,6 +13,7 @@ import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 import { toRefund, type MirroredContract, type MirroredMilestone, type Transition } from "./shapes.ts";
 
+/** Reads contracts. */
 export interface ContractQueries {
   /** `undefined` for a contract that no delivery and no API read has told of. @throws EscrowMirrorError `invalid-argument` */
   get(contractId: string): Promise<MirroredContract | undefined>;
@@ -24,7 +25,12 @@ export interface ContractQueries {
    */
   list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
   /** How many contracts there are, in all and for each status. It walks over all of them, in steps that let other work run. */
-  count(): Promise<{ total: number; byStatus: Record<string, number> }>;
+  count(): Promise<{
+    /** All contracts. */
+    total: number;
+    /** Their number by status. */
+    byStatus: Record<string, number>;
+  }>;
   /**
    * Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known.
    *
@@ -33,13 +39,19 @@ export interface ContractQueries {
   history(contractId: string): Promise<Transition[]>;
 }
 
+/** Picks contracts. Several fields must all fit. */
 export interface ContractFilter extends PageRequest {
   /** In any case, as the service and its API differ in it. */
   readonly status?: ContractStatus | readonly ContractStatus[] | undefined;
+  /** The app's own id. */
   readonly reference?: string | undefined;
+  /** The exact text. */
   readonly metadata1?: string | undefined;
+  /** The exact text. */
   readonly metadata2?: string | undefined;
+  /** The exact text. */
   readonly metadata3?: string | undefined;
+  /** The exact text. */
   readonly metadata4?: string | undefined;
   /** Changed by a commit at or after this time: ISO 8601, or a `Date`. */
   readonly changedSince?: string | Date | undefined;

@@ -8,6 +8,7 @@ import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts";
 
+/** Reads deliveries. */
 export interface DeliveryQueries {
   /** By webhook id, or by the row id of one that is set aside. @throws EscrowMirrorError `invalid-argument` */
   get(webhookId: string): Promise<MirroredDelivery | undefined>;
@@ -15,9 +16,13 @@ export interface DeliveryQueries {
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
 }
 
+/** Picks deliveries. Several fields must all fit. */
 export interface DeliveryFilter extends PageRequest {
+  /** The contract. */
   readonly contractId?: string | undefined;
+  /** The event type as sent. */
   readonly event?: string | undefined;
+  /** How the mirror took it in. */
   readonly outcome?: DeliveryRow["outcome"] | undefined;
   /** Received at or after this time: ISO 8601, or a `Date`. */
   readonly since?: string | Date | undefined;
@@ -52,11 +57,13 @@ const deliveryList: List<"deliveries"> = {
   without: heavyFields,
 };
 
+/** Reads quarantined deliveries. */
 export interface QuarantineQueries {
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: QuarantineFilter): Promise<Page<QuarantinedDelivery>>;
 }
 
+/** Picks quarantined deliveries. */
 export interface QuarantineFilter extends PageRequest {
   /** `true`: those that were dismissed, instead of those that wait. Default `false`. */
   readonly dismissed?: boolean | undefined;
@@ -90,13 +97,17 @@ function isDismissed({ dismissed = false }: QuarantineFilter): boolean {
   );
 }
 
+/** Reads anomalies. */
 export interface AnomalyQueries {
   /** Newest first, by `at`. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
 }
 
+/** Picks anomalies. Several fields must all fit. */
 export interface AnomalyFilter extends PageRequest {
+  /** The contract. */
   readonly contractId?: string | undefined;
+  /** The kind of anomaly. */
   readonly kind?: AnomalyKind | undefined;
 }
 

@@ -6,27 +6,33 @@ import type { List } from "./paths.ts";
 
 /** One run that a handler owes to one event, transition, anomaly or dead job. */
 export interface Job {
+  /** The job's id. */
   readonly id: string;
   /** The handler's name. */
   readonly handler: string;
+  /** The delivery that it is owed for; `null` if there is none. */
   readonly webhookId: string | null;
   /** `null` without one. */
   readonly contractId: string | null;
+  /** `waiting` for a job before it, `due`, `running`, `done`, or `dead`: given up. */
   readonly state: JobRow["state"];
   /** How many attempts were begun. */
   readonly attempts: number;
   /** ISO 8601. */
   readonly nextAttemptAt: string;
-  /** What the last failed attempt threw. */
+  /** The error of the last failed attempt. */
   readonly lastError: string | null;
 }
 
+/** Picks jobs. Several fields must all fit. */
 export interface JobFilter extends PageRequest {
+  /** The state. */
   readonly state?: Job["state"] | undefined;
   /** The handler's name. */
   readonly handler?: string | undefined;
 }
 
+/** Reads jobs. */
 export interface JobQueries {
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: JobFilter): Promise<Page<Job>>;

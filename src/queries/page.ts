@@ -12,11 +12,13 @@ import { wayThrough, type List, type Path } from "./paths.ts";
  * a `nextCursor`.
  */
 export interface Page<Item> {
+  /** The items of this page. */
   readonly items: Item[];
   /** Pass it as `cursor`, with the same filter, to get the next page. `null` on the last page. */
   readonly nextCursor: string | null;
 }
 
+/** Asks for one page. */
 export interface PageRequest {
   /** How many items at most: 1 to 500, default 50. */
   readonly limit?: number | undefined;

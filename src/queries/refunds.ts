@@ -9,6 +9,7 @@ import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 import { toRefund, type MirroredDispute, type MirroredPayment, type MirroredRefund } from "./shapes.ts";
 
+/** Reads refunds. */
 export interface RefundQueries {
   /**
    * @param options.contractId needed only where two contracts share the refund's id
@@ -24,7 +25,9 @@ export interface RefundQueries {
   list(filter?: RefundFilter): Promise<Page<MirroredRefund>>;
 }
 
+/** Picks refunds. Several fields must all fit. */
 export interface RefundFilter extends OfContract {
+  /** The state. */
   readonly state?: MirroredRefund["state"] | undefined;
   /** Initiated longer ago than this, in ms: with `state: "initiated"` the refunds that are silent. */
   readonly olderThan?: number | undefined;
@@ -32,7 +35,9 @@ export interface RefundFilter extends OfContract {
   readonly changedSince?: string | Date | undefined;
 }
 
+/** Picks rows of one contract. */
 export interface OfContract extends PageRequest {
+  /** The contract. */
   readonly contractId?: string | undefined;
 }
 
@@ -101,6 +106,7 @@ function toConditions(filter: RefundFilter, clock: Clock): Condition<RefundRow>[
   return state === undefined ? [...where, { field: "state", op: "in", value: refundStates }] : where;
 }
 
+/** Reads payments. */
 export interface PaymentQueries {
   /** @throws EscrowMirrorError `invalid-argument` */
   list(filter?: OfContract): Promise<Page<MirroredPayment>>;
@@ -122,6 +128,7 @@ const paymentList: List<"payments"> = {
   paths: [{ of: "contractId", by: ["paymentKey"] }, { by: ["contractId", "paymentKey"] }],
 };
 
+/** Reads disputes. */
 export interface DisputeQueries {
   /** @throws EscrowMirrorError `invalid-argument` */
   list(filter?: OfContract): Promise<Page<MirroredDispute>>;

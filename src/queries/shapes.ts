@@ -7,27 +7,41 @@ import type { DeliveryRow, RefundRow } from "../store/tables.ts";
 
 /** A contract as the mirror knows it. Amounts are halalas; times ISO 8601 with Z, their fraction as the service gave it. */
 export interface MirroredContract {
+  /** The service's id of the contract. */
   contractId: string;
+  /** The app's own id, given when the contract was created. */
   reference: string | null;
   /** `"unknown"` while only events of its milestones have come. */
   status: ContractStatus;
   /** When it moved there. Where the service gave no time, when the delivery that moved it first arrived. */
   statusSince: string;
+  /** The status before. */
   previousStatus: string | null;
+  /** From API reads only; else `null`. */
   title: string | null;
+  /** From API reads only; else `null`. */
   description: string | null;
+  /** From API reads only; else `null`. */
   notes: string | null;
+  /** From API reads only; else `null`. */
   businessName: string | null;
+  /** `product` or `service`. From API reads only; else `null`. */
   serviceType: string | null;
   /** The base amount, without fees. */
   amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   currency: string;
+  /** The app's own texts, given when the contract was created. */
   metadata: EventMetadata;
   /** Only an API read brings the parties. */
   buyer: Party | null;
+  /** From API reads only; else `null`. */
   seller: Party | null;
+  /** Its milestones, by id. */
   milestones: MirroredMilestone[];
+  /** Its refunds. */
   refunds: MirroredRefund[];
+  /** When the service created it. ISO 8601; `null` while that is not known. */
   createdAt: string | null;
   /** The newest time that the service gave. Where it gave none, when the delivery that moved it last first arrived. */
   updatedAt: string;
@@ -37,21 +51,29 @@ export interface MirroredContract {
   syncedAt: string | null;
 }
 
-/** One milestone, as the last event or API read of it left it. Its amount comes from API answers only, which include fees (§2.5). */
+/** One milestone, as its last event or API read left it. */
 export interface MirroredMilestone {
+  /** The contract that it is part of. */
   contractId: string;
+  /** The milestone's id, as text. */
   milestoneId: string;
+  /** From API reads only; else `null`. */
   name: string | null;
+  /** From API reads only; else `null`. */
   description: string | null;
+  /** The status; `null` while no input has told it. */
   status: MilestoneStatus | null;
+  /** When it got this status. ISO 8601. */
   statusSince: string | null;
+  /** The status before. */
   previousStatus: string | null;
-  /** Halalas, fees and taxes included (§2.5). */
+  /** Fees and taxes included. Halalas. From API reads only; else `null`. */
   amountMinor: number | null;
+  /** As the service sent it. */
   dueDate: string | null;
 }
 
-/** Both webhooks of one refund, paired by its id (§6.4). */
+/** One refund, from both of its webhooks. Its id pairs them. */
 export type MirroredRefund = RefundRecord;
 
 export function toRefund({ initiatedKey: _, changedAt: __, ...refund }: RefundRow): MirroredRefund {
@@ -63,41 +85,64 @@ export function toRefund({ initiatedKey: _, changedAt: __, ...refund }: RefundRo
  * sum those whose `milestoneId` is `null`.
  */
 export interface MirroredPayment {
+  /** The payment's id. */
   paymentId: string;
+  /** The contract. */
   contractId: string;
+  /** The milestone; `null` for the payment of the whole contract. */
   milestoneId: string | null;
+  /** The transaction's id, as sent. */
   transactionId: string | null;
+  /** The invoice's id, as sent. */
   invoiceId: string | null;
+  /** The amount. Halalas; `null` if it could not be read. */
   amountMinor: number | null;
+  /** The currency's code: `SAR`. */
   currency: string;
+  /** When it was paid. ISO 8601. */
   completedAt: string;
 }
 
 /** One dispute that was raised over a contract or a milestone. */
 export interface MirroredDispute {
+  /** The dispute's id; `null` if the event named none. */
   disputeId: string | null;
+  /** The contract. */
   contractId: string;
+  /** The milestone; `null` for a dispute over the whole contract. */
   milestoneId: string | null;
+  /** When it was raised. ISO 8601. */
   raisedAt: string;
 }
 
 /** One line of a contract's history: what an input said of one entity, and whether that moved it. */
 export type Transition = Omit<TransitionRecord, "position">;
 
+/** One stored delivery. Copies of it are counted, not stored. */
 export interface MirroredDelivery {
   /** The webhook id, or an id of its own for a delivery that is set aside. */
   id: string;
+  /** The id in the header, else the payload's id, else the digest of the body. */
   webhookId: string;
+  /** The payload's `id`. */
   payloadId: string | null;
+  /** The event type as sent; `null` if the body could not be read. */
   event: string | null;
+  /** The contract. */
   contractId: string | null;
+  /** The milestone. */
   milestoneId: string | null;
+  /** How the mirror took it in. */
   outcome: DeliveryRow["outcome"];
+  /** Why it was not applied; `null` if it was. */
   reason: string | null;
   /** How many times it came. */
   attempts: number;
+  /** When it happened. ISO 8601; `null` if the service gave no time. */
   occurredAt: string | null;
+  /** When it first arrived. ISO 8601. */
   receivedAt: string;
+  /** When its newest copy arrived. ISO 8601. */
   lastReceivedAt: string;
   /** Which signing secret verified it. */
   secretId: string;
@@ -105,16 +150,23 @@ export interface MirroredDelivery {
   body(): Promise<Uint8Array | null>;
 }
 
+/** One quarantined delivery, with its headers. */
 export interface QuarantinedDelivery extends MirroredDelivery {
   /** As received, without the signature; `null` once pruned. */
   headers: Readonly<Record<string, string>> | null;
 }
 
+/** Something odd that the mirror noticed. It refuses no delivery for it. */
 export interface Anomaly {
+  /** The kind of anomaly. The reference explains each. */
   kind: AnomalyKind;
+  /** The contract. */
   contractId: string | null;
+  /** The milestone. */
   milestoneId: string | null;
+  /** The delivery's webhook id. */
   webhookId: string | null;
+  /** A short text for people. */
   detail: string;
   /** The event's time. Where the service gave none, when the delivery first arrived. */
   at: string;

@@ -7,9 +7,11 @@ import { checkOptions, idOf, textOf } from "./arguments.ts";
 import { contractsOf } from "./contracts.ts";
 import type { MirroredContract } from "./shapes.ts";
 
+/** Options of `mirror.contracts.waitFor()`. */
 export interface WaitOptions {
   /** How long to wait at most. Milliseconds, default 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** Ends the wait: the promise rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,6 +36,7 @@ export function createCommits(): Commits {
   };
 }
 
+/** Waits for a contract to reach a status, or one of several. */
 export type WaitFor = (
   contractId: string,
   status: ContractStatus | readonly ContractStatus[],

@@ -1,4 +1,4 @@
-/** What can become of one request: the closed union that every answer comes from (semantics §2). */
+/** How a request ended. `applied`, `duplicate` and `quarantined` are durable and answered 200. */
 export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
 
 /** Why an authentic body can't be read. */
@@ -45,13 +45,19 @@ export type Reason =
   | "closed"
   | "internal-error";
 
-/** What became of one request, and what to answer. Any host can send it: three plain values. */
+/** How a request ended, and the answer to send: `status`, `headers` and `body`, for any host. */
 export interface ReceiveResult {
+  /** The HTTP status to send. */
   readonly status: number;
+  /** The headers to send. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body to send: JSON. */
   readonly body: string;
+  /** How the request ended. */
   readonly outcome: Outcome;
+  /** The delivery's id, once its signature holds. */
   readonly webhookId?: string;
+  /** Why the delivery was not applied. */
   readonly reason?: Reason;
 }
 

@@ -29,7 +29,7 @@ export interface ReceiveRequest {
    * 500, which the service retries, and not 401. Default `false`.
    */
   readonly isSecondHand?: boolean | undefined;
-  /** What the log says where the bytes are gone: which line of this host's set-up to change. */
+  /** For adapters: which line of this host's set-up to change. The log shows it where the bytes are gone. */
   readonly hint?: string | undefined;
   /** For adapters: an error of the host's own, in the place of a request. It is logged; the answer is 503. */
   readonly fault?: unknown;

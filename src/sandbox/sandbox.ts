@@ -121,7 +121,10 @@ export interface Sandbox extends AsyncDisposable {
      */
     set(faults: FaultOptions, options?: { seed?: number }): void;
     /** The faults now, with their seed. */
-    get(): FaultOptions & { seed: number };
+    get(): FaultOptions & {
+      /** The seed of the random choices. */
+      seed: number;
+    };
     /** How often each fault happened since the start. */
     counts(): FaultCounts;
     /** Ends all faults; the counts stay. */

@@ -4,6 +4,7 @@
  * holds a secret, a signature or a payload.
  */
 export class EscrowMirrorError extends Error {
+  /** The kind of error. Recognise errors by it. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
@@ -13,6 +14,7 @@ export class EscrowMirrorError extends Error {
   }
 }
 
+/** The kinds of error. The reference explains each. */
 export type ErrorCode =
   /** An option of `createMirror`, of a store or of a signature scheme is wrong. Fix the set-up. */
   | "invalid-configuration"

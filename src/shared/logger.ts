@@ -1,11 +1,16 @@
 /** The shape that pino's and the console's loggers share. `fields` never hold a secret, a signature or a payload. */
 export interface Logger {
+  /** Logs details. */
   debug(fields: LogFields, message: string): void;
+  /** Logs the normal course. */
   info(fields: LogFields, message: string): void;
+  /** Logs what a person should look at. */
   warn(fields: LogFields, message: string): void;
+  /** Logs what a person must repair. */
   error(fields: LogFields, message: string): void;
 }
 
+/** The fields of a log line. They never hold a secret, a signature or a payload. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

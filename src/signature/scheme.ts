@@ -1,19 +1,21 @@
 import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
 
 /**
- * How a sender signs, as plain data (semantics §3). Every field that is left out has the default scheme's value:
- * HMAC-SHA256 over the raw bytes of the body, hex, `sha256=` accepted but not required, the whole secret as UTF-8
- * (supplement, Signature).
+ * How a sender signs, as plain data. Each field that is left out has the default scheme's value: HMAC-SHA256 over the
+ * raw bytes of the body, in hex, with or without `sha256=` in front, and the whole secret as UTF-8.
  *
- * @example
+ * ```ts
  * const scheme: SignatureScheme = { algorithm: "sha512", encoding: "base64", prefix: "", content: "timestamp.body" };
+ * ```
  */
 export interface SignatureScheme {
   /** The hash of the HMAC. Default `sha256`. */
   readonly algorithm?: "sha256" | "sha1" | "sha512";
   /** How the digest is written. `hex` is read in either case; `base64` is the padded standard alphabet. Default `hex`. */
   readonly encoding?: "hex" | "base64";
-  /** What stands before the digest; in a list, what marks the entries that hold one. Default the algorithm and `=`. */
+  /**
+   * The text before the digest. In a list it marks the entries that hold a digest. Default: the algorithm and `=`.
+   */
   readonly prefix?: string;
   /** Whether a signature without the prefix is malformed. Entries of a list always need it. Default `false`. */
   readonly prefixRequired?: boolean;
@@ -45,9 +47,11 @@ export type ResolvedScheme = Readonly<Required<SignatureScheme>>;
 export type SignedContent =
   "body" | "timestamp.body" | "id.timestamp.body" | ((parts: SignedParts) => Uint8Array | string);
 
-/** What a content function reads. Header values are exactly as received: not trimmed, not lower-cased. */
+/** The input of a content function. Header values are exactly as received: not trimmed, not lower-cased. */
 export interface SignedParts {
+  /** The value of the id header. */
   readonly id: string;
+  /** The value of the timestamp header. */
   readonly timestamp: string;
   /** The raw bytes. Join them as bytes (`Buffer.concat`): as text, bytes that are not UTF-8 are replaced. */
   readonly body: Uint8Array;
@@ -56,6 +60,7 @@ export interface SignedParts {
 /** `utf8`: the whole text, its `whsec_` included. `base64`: the decoded bytes, a leading `whsec_` set aside. */
 export type SecretEncoding = "utf8" | "base64";
 
+/** The form of a signed timestamp. */
 export type TimestampUnit = "s" | "ms" | "iso";
 
 /** The schemes known by name. */
@@ -64,7 +69,7 @@ export type SignaturePreset = "default" | "github" | "stripe" | "shopify" | "sta
 /** The option `webhook.signature`: a preset's name or a scheme. */
 export type SignatureOption = SignaturePreset | SignatureScheme;
 
-/** What the service and the senders that people know by name sign. */
+/** The schemes of this service and of senders that people know by name. */
 export const signaturePresets: Readonly<Record<SignaturePreset, SignatureScheme>> = {
   default: {},
   github: { prefixRequired: true, signatureHeader: "X-Hub-Signature-256", idHeader: "X-GitHub-Delivery" },

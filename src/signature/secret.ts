@@ -9,7 +9,9 @@ export type SecretsOption = string | SecretOption | readonly (string | SecretOpt
 export interface SecretOption {
   /** Recorded with each delivery that it verifies. Default: `default`; in an array its place, from `1` on. */
   readonly id?: string;
+  /** The secret as the service shows it. */
   readonly secret: string;
+  /** How the secret becomes bytes. Default: the scheme's `secretEncoding`. */
   readonly encoding?: SecretEncoding;
 }
 

@@ -3,7 +3,14 @@ import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { TimestampUnit } from "./scheme.ts";
 
 /** The option `webhook.toleranceMs`: one number for both sides, or each side of its own. */
-export type ToleranceOption = number | { readonly past?: number; readonly future?: number };
+export type ToleranceOption =
+  | number
+  | {
+      /** How old a timestamp may be. Milliseconds, default 24 hours. */
+      readonly past?: number;
+      /** How far ahead a timestamp may be. Milliseconds, default 5 minutes. */
+      readonly future?: number;
+    };
 
 /** How far a signed timestamp may lie from now, bounds included. */
 export interface Tolerance {

@@ -9,15 +9,21 @@ export type StoredFacts = Partial<Omit<EventFacts, keyof Columns>>;
 
 /** The part of a delivery's row that its facts make. */
 export interface FactColumns {
+  /** The event type as sent; `null` if the body could not be read. */
   readonly event: string | null;
+  /** The contract. */
   readonly contractId: string | null;
+  /** The milestone. */
   readonly milestoneId: string | null;
+  /** When it happened. ISO 8601. */
   readonly occurredAt: string | null;
-  /** What the delivery claims: its facts' own, or none. */
+  /** The payload's `id`. `null` if it has none, or if another delivery holds that id. */
   readonly payloadId: string | null;
+  /** All other facts of the body, as JSON. */
   readonly facts: StoredFacts | null;
 }
 
+/** The facts that have a column of their own. */
 type Columns = Pick<FactColumns, "event" | "contractId" | "milestoneId" | "occurredAt">;
 
 /** @param facts `null` for a body that can't be read */

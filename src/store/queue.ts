@@ -4,6 +4,7 @@
  */
 import type { JobRow } from "./tables.ts";
 
+/** The jobs that handlers are owed. */
 export interface JobQueue {
   /** Adds jobs in the order given; one whose handler and key are known already is left out. Says which went in. */
   insert(jobs: readonly NewJob[]): Promise<boolean[]>;
@@ -29,17 +30,27 @@ export type NewJob = Pick<
   "handler" | "contractId" | "jobKey" | "contentKey" | "webhookId" | "payload"
 >;
 
+/** Asks for jobs to run. */
 export interface Claim {
+  /** Who asks. */
   readonly workerId: string;
   /** Whose jobs, the handlers first that come first. */
   readonly handlers: readonly string[];
+  /** How many jobs at most. */
   readonly limit: number;
   /** Jobs whose worker was lost are taken alone, so that one that ends its process takes no other with it. */
   readonly lost: boolean;
 }
 
 /** How one run ended. The worker and the attempt are the fence: a run that lost its lease ends nothing. */
-export type Settlement = { readonly seq: number; readonly workerId: string; readonly attempts: number } & (
+export type Settlement = {
+  /** The job. */
+  readonly seq: number;
+  /** The worker that ran it. */
+  readonly workerId: string;
+  /** Which attempt it was. */
+  readonly attempts: number;
+} & (
   | { readonly end: "done" }
   | { readonly end: "dead"; readonly error: string }
   | { readonly end: "again"; readonly error: string; readonly afterMs: number }
@@ -47,9 +58,13 @@ export type Settlement = { readonly seq: number; readonly workerId: string; read
   | { readonly end: "given-back" }
 );
 
+/** A sign of life of a worker. */
 export interface WorkerBeat {
+  /** The worker. */
   readonly workerId: string;
+  /** The handlers whose jobs it runs. */
   readonly handlers: readonly string[];
+  /** How long it counts as alive. Milliseconds. */
   readonly leaseMs: number;
 }
 

@@ -36,14 +36,19 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** How a store is opened. */
 export interface OpenOptions {
+  /** `auto` makes or updates the tables. `check` refuses tables of another version. */
   readonly migrate: "auto" | "check";
+  /** The mirror's logger. */
   readonly logger: Logger;
+  /** The mirror's clock. */
   readonly clock: Clock;
 }
 
 /** Reads; inside a transaction, of its own writes too. */
 export interface StoreReader {
+  /** The rows that fit the query. */
   find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
   /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts what was picked. */
   walk<Name extends TableName>(
@@ -75,6 +80,7 @@ export interface StoreReader {
   ): Promise<Tables[Name][]>;
 }
 
+/** Reads and writes inside one transaction. */
 export interface StoreTransaction extends StoreReader {
   /**
    * Keeps every other writer off these contracts until the end, those that have no row yet too, and gives the rows that
@@ -98,8 +104,9 @@ export interface StoreTransaction extends StoreReader {
     field: FieldOf<Name>,
     rows: readonly Partial<Tables[Name]>[],
   ): Promise<void>;
+  /** Deletes the rows that fit all conditions. */
   remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
-  /** What handlers are owed. */
+  /** The jobs that handlers are owed. */
   readonly jobs: JobQueue;
   /** The transaction in the database's own terms, for statements of the integrator's. */
   lend(): Lent;
@@ -119,22 +126,27 @@ export interface Lent {
   takeBack(): void;
 }
 
+/** The name of a field of a table. */
 export type FieldOf<Name extends TableName> = keyof Tables[Name] & string;
 
 /** A row before the database has given it its number. */
 export type NewRow<Name extends TableName> = Omit<Tables[Name], "seq">;
 
+/** Picks, orders and limits rows. */
 export interface Query<Row> {
+  /** Conditions that all must hold. */
   readonly where?: readonly Condition<Row>[];
   /** By these fields, text bytewise; ascending unless `descending`. */
   readonly orderBy?: readonly (keyof Row & string)[];
+  /** Reverses the order. Default `false`. */
   readonly descending?: boolean;
+  /** How many rows at most. */
   readonly limit?: number;
   /** Fields that are not read and come as `null`: large ones that the caller does not need. */
   readonly without?: readonly (keyof Row & string)[];
 }
 
-/** What of a query goes with a stretch, which has an order of its own. */
+/** The part of a query that a stretch takes: its order is its own. */
 export type Picking<Row> = Pick<Query<Row>, "where" | "limit" | "without">;
 
 /**
@@ -143,9 +155,17 @@ export type Picking<Row> = Pick<Query<Row>, "where" | "limit" | "without">;
  */
 export interface Stretch<Row> {
   /** The first field of the index, where the stretch has the rows of one value of it. */
-  readonly of?: { readonly field: keyof Row & string; readonly value: string | number | null } | undefined;
+  readonly of?:
+    | {
+        /** The field. */
+        readonly field: keyof Row & string;
+        /** Its value in all rows of the stretch. */
+        readonly value: string | number | null;
+      }
+    | undefined;
   /** The other fields of the index, which order the rows. None is `null` in any row of the stretch. */
   readonly by: readonly (keyof Row & string)[];
+  /** Reverses the order. Default `false`. */
   readonly descending?: boolean | undefined;
   /** Values of `by`, or of its first fields: the stretch begins behind all rows that have them. */
   readonly after?: readonly (string | number)[] | undefined;
@@ -161,6 +181,7 @@ export interface Stretch<Row> {
   readonly rowsMax: number;
 }
 
+/** A condition on one field. Text is compared bytewise. */
 export type Condition<Row> = {
   readonly [Field in keyof Row & string]:
     | { readonly field: Field; readonly op: "="; readonly value: string | number | boolean }

@@ -13,23 +13,39 @@ import type { SnapshotFacts } from "../events/snapshot.ts";
 
 /** The rows of every table, as the code sees them. */
 export interface Tables {
+  /** Every delivery with a valid signature, once. */
   deliveries: DeliveryRow;
+  /** Raw bodies and headers. */
   payloads: PayloadRow;
+  /** API answers about contracts. */
   snapshots: SnapshotRow;
+  /** The contracts. */
   contracts: ContractRow;
+  /** The milestones. */
   milestones: MilestoneRecord;
+  /** The refunds. */
   refunds: RefundRow;
+  /** The payments. */
   payments: PaymentRecord;
+  /** The disputes. */
   disputes: DisputeRecord;
+  /** The history of contracts and milestones. */
   transitions: TransitionRecord;
+  /** The oddities that the mirror noticed. */
   anomalies: AnomalyRow;
+  /** The signing secrets that have proved themselves, by fingerprint. */
   secrets: SecretRow;
+  /** The registered handlers. */
   subscriptions: SubscriptionRow;
+  /** The jobs that handlers are owed. */
   jobs: JobRow;
+  /** The processes that run jobs. */
   workers: WorkerRow;
+  /** Failures of handlers inside a delivery's transaction. */
   failures: FailureRow;
 }
 
+/** The name of a table. */
 export type TableName = keyof Tables;
 
 /** The large field of a delivery: what telling two apart, and a list of them, does not need. */
@@ -37,25 +53,27 @@ export const heavyFields = ["facts"] as const;
 
 export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed"] as const;
 
-/**
- * One received delivery: arrival facts, ids, and the columns of its facts, which hold every input of the fold, so that
- * the raw bytes can go (prune, redaction) and a rebuild still comes out the same.
- */
+/** One received delivery. Its ids and facts stay when the raw bytes are pruned, so a rebuild comes out the same. */
 export interface DeliveryRow extends FactColumns {
   /** In order of arrival; given by the database. */
   readonly seq: number;
   /** The webhook id for a delivery that claims it, else `sha256:` and the digest: a row id of its own. */
   readonly id: string;
-  /** As received: header, else payload id, else digest (semantics §4). */
+  /** As received: the header, else the payload's id, else the digest of the body. */
   readonly webhookId: string;
   /** The first minute written in the body, then the body's SHA-256, hex: one for each content, in the order of time. */
   readonly contentKey: string;
+  /** How the mirror took it in. */
   readonly outcome: (typeof storedOutcomes)[number];
+  /** Why it was not applied; `null` if it was. */
   readonly reason: string | null;
   /** How many times it came. */
   readonly attempts: number;
+  /** When it first arrived. ISO 8601. */
   readonly receivedAt: string;
+  /** When its newest copy arrived. ISO 8601. */
   readonly lastReceivedAt: string;
+  /** The id of the secret that verified it. */
   readonly secretId: string;
   /** The id of the delivery whose ids this one came with, where the two contradict each other. */
   readonly contradicts: string | null;
@@ -63,57 +81,79 @@ export interface DeliveryRow extends FactColumns {
 
 /** The raw bytes of a delivery, in a row of their own: they can go, and everything that must hold for ever stays. */
 export interface PayloadRow {
+  /** The delivery whose body this is. */
   readonly contentKey: string;
   /** The delivery's: old rows go by it. */
   readonly receivedAt: string;
   /** Without the signature. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The raw bytes as received. */
   readonly body: Uint8Array;
 }
 
+/** One API answer about a contract. */
 export interface SnapshotRow {
+  /** In order of arrival. */
   readonly seq: number;
+  /** The contract. */
   readonly contractId: string;
+  /** SHA-256 of the answer, hex. */
   readonly digest: string;
+  /** When it arrived. ISO 8601. */
   readonly receivedAt: string;
+  /** The facts of the answer, as JSON. */
   readonly facts: SnapshotFacts;
 }
 
+/** One contract, and when its row last changed. */
 export interface ContractRow extends ContractRecord {
   /** When we last committed a change of it. */
   readonly changedAt: string;
 }
 
+/** One refund, and when its row last changed. */
 export interface RefundRow extends RefundRecord {
   /** Order key of `initiatedAt`, `""` where that is not known: times in the service's own form are in no order. */
   readonly initiatedKey: string;
+  /** When the mirror last changed this row. ISO 8601. */
   readonly changedAt: string;
 }
 
 /** The fold's anomalies have a `position`; those between deliveries or contracts have none and stay for good. */
 export interface AnomalyRow extends Omit<AnomalyRecord, "contractId" | "position"> {
+  /** In order of insertion. */
   readonly seq: number;
+  /** The contract; `null` if there is none. */
   readonly contractId: string | null;
+  /** Its place among those of the contract's history; `null` for one between deliveries or contracts. */
   readonly position: number | null;
+  /** The kind of anomaly. */
   readonly kind: AnomalyKind;
 }
 
-/** Which signing secrets have ever verified a delivery, by fingerprint (semantics §3). An open rotation is a row too. */
+/** A signing secret that has verified a delivery, by its fingerprint. An open rotation is a row too. */
 export interface SecretRow {
+  /** A one-way mark of the secret. The secret itself is never stored. */
   readonly fingerprint: string;
+  /** The secret's id in the options. */
   readonly secretId: string;
+  /** `verified`: it has verified a delivery. `rotating`: a rotation is open. */
   readonly state: "verified" | "rotating";
+  /** When this row last changed. ISO 8601. */
   readonly changedAt: string;
 }
 
 /** A durable handler: its name and what it listens to. */
 export interface SubscriptionRow {
+  /** The handler's name. */
   readonly name: string;
+  /** Whether it hears of events or moves, after the commit or inside the transaction. */
   readonly kind: "event" | "transition" | "transaction";
   /** `{ events }` or `{ entity, from, to }`. */
   readonly filter: unknown;
   /** The `seq` up to which older deliveries have been gone through for it; `null` once it hears of each commit. */
   readonly cursor: number | null;
+  /** When it was registered. ISO 8601. */
   readonly createdAt: string;
 }
 
@@ -121,6 +161,7 @@ export interface SubscriptionRow {
 export interface JobRow {
   /** Lines go by it. */
   readonly seq: number;
+  /** The handler that it is owed to. */
   readonly handler: string;
   /** `null` without one: such a job is a line of its own. */
   readonly contractId: string | null;
@@ -128,19 +169,25 @@ export interface JobRow {
   readonly jobKey: string;
   /** Of the delivery that it tells of. */
   readonly contentKey: string | null;
+  /** The delivery's webhook id; `null` if there is none. */
   readonly webhookId: string | null;
-  /** What the handler is given where it is not the delivery itself. */
+  /** The handler's argument, where it is not the delivery itself. JSON. */
   readonly payload: unknown;
+  /** `waiting` for a job before it, `due`, `running`, `done` or `dead`. */
   readonly state: (typeof jobStates)[number];
   /** How many runs were begun. */
   readonly attempts: number;
+  /** When it may run. ISO 8601. */
   readonly nextAttemptAt: string;
   /** Who runs it. */
   readonly workerId: string | null;
   /** Its worker was lost in a run: it is taken alone next time. */
   readonly lost: boolean;
+  /** The error of the last failed attempt, as text. */
   readonly lastError: string | null;
+  /** When it was written. ISO 8601. */
   readonly createdAt: string;
+  /** When it was done or given up. ISO 8601. */
   readonly finishedAt: string | null;
 }
 
@@ -148,18 +195,25 @@ export const jobStates = ["waiting", "due", "running", "done", "dead"] as const;
 
 /** A process that runs handlers, for as long as it is heard of. */
 export interface WorkerRow {
+  /** The worker's id. */
   readonly workerId: string;
   /** Which handlers it runs. */
   readonly handlers: readonly string[];
+  /** Until when it counts as alive. ISO 8601. */
   readonly aliveUntil: string;
 }
 
 /** How often a handler threw inside a delivery's transaction, which rolled everything else back. */
 export interface FailureRow {
+  /** The delivery's digest. */
   readonly digest: string;
+  /** The handler. */
   readonly handler: string;
+  /** How often it failed on this delivery. */
   readonly failures: number;
+  /** The last error, as text. */
   readonly lastError: string;
+  /** When it last failed. ISO 8601. */
   readonly changedAt: string;
 }
 

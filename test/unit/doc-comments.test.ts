@@ -109,6 +109,8 @@ function membersOf(owner: string, node: ts.Node): [string, ts.Symbol][] {
   const found: [string, ts.Symbol][] = [];
   // The comments of a constant that has a type are those of the type.
   if (ts.isVariableDeclaration(node) && node.type !== undefined) return found;
+  // Alternatives have no names: the comment of the whole says how they differ.
+  if (ts.isUnionTypeNode(node) && node.types.filter(isSpelledOut).length > 1) return found;
   ts.forEachChild(node, (child) => {
     if (ts.isBlock(child) || isHidden(child) || ts.isParameter(child)) return;
     const isMember = ts.isTypeElement(child) || ts.isClassElement(child) || ts.isPropertyAssignment(child);
@@ -118,6 +120,10 @@ function membersOf(owner: string, node: ts.Node): [string, ts.Symbol][] {
     found.push(...membersOf(path, child));
   });
   return found;
+}
+
+function isSpelledOut(type: ts.TypeNode): boolean {
+  return ts.isTypeLiteralNode(ts.isArrayTypeNode(type) ? type.elementType : type);
 }
 
 function commentOf(symbol: ts.Symbol): string {

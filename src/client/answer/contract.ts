@@ -48,7 +48,7 @@ export interface CreatedContract extends UnknownFields {
   readonly metaData?: ContractMetaData | null | undefined;
   /** The parts of the contract; empty where it is not split. */
   readonly milestones?: readonly ContractMilestone[] | null | undefined;
-  /** What the amount is made of. */
+  /** The parts of the amount. */
   readonly pricingLineItems?: readonly PriceLine[] | null | undefined;
   /** When the contract was created: ISO 8601 in UTC. */
   readonly createdDate?: string | null | undefined;
@@ -86,7 +86,7 @@ export interface Contract extends UnknownFields {
   readonly metaData?: ContractMetaData | null | undefined;
   /** The parts of the contract; empty where it is not split. */
   readonly milestones?: readonly ContractMilestone[] | null | undefined;
-  /** What the amount is made of. */
+  /** The parts of the amount. */
   readonly pricingLineItems?: readonly PriceLine[] | null | undefined;
   /** Payments of the contract. The service documents no fields of them. */
   readonly transactions?: readonly unknown[] | null | undefined;
@@ -130,7 +130,7 @@ export interface ContractMilestone extends UnknownFields {
   readonly dueDate?: string | null | undefined;
   /** The milestone's status. The answer to a create has none. */
   readonly status?: ApiStatus | null | undefined;
-  /** What the amount is made of. */
+  /** The parts of the amount. */
   readonly pricingLineItems?: readonly PriceLine[] | null | undefined;
 }
 
@@ -168,9 +168,9 @@ export interface CreatedRefund extends UnknownFields {
   readonly settlementId?: ExactNumber | null | undefined;
   /** The refunded milestone; `null` for a whole contract. */
   readonly milestoneId?: ExactNumber | null | undefined;
-  /** What the buyer gets back, in SAR. */
+  /** The buyer's share, in SAR. */
   readonly refundedAmount?: ExactNumber | null | undefined;
-  /** What the seller gets of a partial refund; else `null`. */
+  /** The seller's share of a partial refund, in SAR; else `null`. */
   readonly releasedToSellerAmount?: ExactNumber | null | undefined;
   /** `FullRefund` or `PartialRefund`. */
   readonly type?: string | null | undefined;

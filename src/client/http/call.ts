@@ -9,7 +9,7 @@ import type { Tokens } from "./tokens.ts";
 import { judge } from "./verdict.ts";
 import { wait } from "./wait.ts";
 
-/** What the answer said beside its data. */
+/** Facts about an answer, beside its data. */
 export interface AnswerInfo {
   /** The HTTP status. */
   readonly status: number;

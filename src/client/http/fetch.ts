@@ -1,4 +1,4 @@
-/** What the client needs of `fetch`: the platform's own has this shape. It must not repeat requests by itself. */
+/** The `fetch` that the client calls. The platform's own fits. It must not repeat requests by itself. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** The request that is passed to `fetch`. */
@@ -15,12 +15,15 @@ export interface FetchInit {
   readonly signal: AbortSignal;
 }
 
-/** What is read of a response. */
+/** The parts of a response that the client reads. */
 export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
   /** The headers, by names in any casing. */
-  readonly headers: { get(name: string): string | null };
+  readonly headers: {
+    /** Returns a header's value, or `null`. */
+    get(name: string): string | null;
+  };
   /** The body as an async iterable of bytes; `null` where there is none. */
   readonly body: unknown;
 }

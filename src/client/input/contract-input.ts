@@ -11,7 +11,7 @@ export type AmountInput = number | string;
 export interface ContractInput {
   /** The contract's title; not blank. */
   readonly title: string;
-  /** What is sold. */
+  /** The kind of thing that is sold. */
   readonly contractServiceType: "Product" | "Service";
   /** Who pays. */
   readonly buyerParty: PartyInput;

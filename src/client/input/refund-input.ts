@@ -3,7 +3,7 @@ import { strictFields } from "../any-case.ts";
 import type { AmountInput } from "./contract-input.ts";
 import { amount, milestoneId, text } from "./fields.ts";
 
-/** What to refund, and why. */
+/** A refund: of which milestone, how much, and why. */
 export interface RefundInput {
   /** The milestone to refund. Required where the contract has milestones. */
   readonly milestoneId?: number | string | null | undefined;

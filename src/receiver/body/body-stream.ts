@@ -6,27 +6,46 @@ import { nextTurn } from "../../shared/timers.ts";
 /** A body as a host hands it over before it has come. */
 export type BodyStream = NodeBodyStream | WebBodyStream;
 
-/** What is needed of a `Readable` of Node, such as an `IncomingMessage`. */
+/** The parts of a Node `Readable`, such as an `IncomingMessage`, that the mirror uses. */
 export interface NodeBodyStream {
+  /** Adds a listener. */
   on(event: string, listener: (chunk: unknown) => void): unknown;
+  /** Removes a listener. */
   off(event: string, listener: (chunk: unknown) => void): unknown;
+  /** Stops the flow of chunks. */
   pause(): unknown;
+  /** Lets chunks flow. */
   resume(): unknown;
+  /** Whether something has read from it before. */
   readonly readableDidRead?: boolean;
+  /** Whether it was read to its end. */
   readonly readableEnded?: boolean;
+  /** The encoding, if chunks come as text. */
   readonly readableEncoding?: BufferEncoding | null;
+  /** Whether it was destroyed. */
   readonly destroyed?: boolean;
+  /** The error that ended it. */
   readonly errored?: Error | null;
 }
 
-/** What is needed of a `ReadableStream`, such as the `body` of a `Request`. */
+/** The parts of a `ReadableStream`, such as the `body` of a `Request`, that the mirror uses. */
 export interface WebBodyStream {
+  /** Whether something else reads it. */
   readonly locked: boolean;
+  /** Locks the stream and returns its reader. */
   getReader(): WebBodyReader;
 }
 
+/** Reads a web stream chunk by chunk. */
 export interface WebBodyReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  /** Resolves with the next chunk. */
+  read(): Promise<{
+    /** Whether the stream has ended. */
+    done: boolean;
+    /** The chunk. */
+    value?: Uint8Array | undefined;
+  }>;
+  /** Lets others read the stream. */
   releaseLock(): void;
 }
 

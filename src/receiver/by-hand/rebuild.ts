@@ -5,6 +5,7 @@ import { loadContracts } from "../contracts/load.ts";
 import { noListeners } from "../tell.ts";
 import { refold } from "../transition.ts";
 
+/** Options of `mirror.rebuild()`. */
 export interface RebuildOptions {
   /** Called after each contract. */
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
@@ -12,8 +13,11 @@ export interface RebuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How far a rebuild is. */
 export interface RebuildProgress {
+  /** Contracts that are rebuilt. */
   readonly done: number;
+  /** All contracts. */
   readonly total: number;
 }
 

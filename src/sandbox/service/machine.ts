@@ -1,7 +1,7 @@
 import type { ContractStatus, MilestoneStatus } from "../world/records.ts";
 
-// The sandbox's own state machine, as data. Refunds, whose rows §3 shows, are in refunds.ts. The rows here are
-// assumptions that the meanings of the events (§6.1) and the statuses of the supplement suggest.
+// The sandbox's own state machine, as data. Refunds, whose rows the specification shows, are in refunds.ts. The rows
+// here are assumptions that the meanings of the events and the list of statuses suggest.
 
 /**
  * Something that happens to a contract and that the API has no request for. `deliver` and `receive` exist only in the

@@ -11,6 +11,7 @@ export class Amount {
   constructor(readonly halalas: number) {}
 }
 
+/** How the sandbox writes amounts: `600.00` or `600`. */
 export type AmountStyle = "two-decimals" | "shortest";
 
 /** `60000` → `600.00`, or `600` in the shortest style. */

@@ -137,6 +137,7 @@ export interface SubscriptionRecord {
   createdAt: string;
 }
 
+/** How a delivery stands. */
 export type DeliveryState = "pending" | "delivered" | "failed" | "dropped" | "skipped";
 
 /** One webhook on its way: the same id and bytes at every attempt. */

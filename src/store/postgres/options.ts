@@ -4,6 +4,7 @@ import { postgresPlace } from "../place-options.ts";
 import { periods, type Period } from "./payloads.ts";
 import type { HostKysely, PgPool } from "./pool.ts";
 
+/** Options of `postgres()`. */
 export interface PostgresOptions {
   /** The schema that the tables are in; made when it is missing. Default `escrow_mirror`. */
   readonly schema?: string | undefined;

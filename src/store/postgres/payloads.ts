@@ -10,6 +10,7 @@ import type { Session } from "../sql/session.ts";
 /** How much time one partition holds. */
 export const periods = ["day", "month"] as const;
 
+/** How long one partition of raw bodies is. */
 export type Period = (typeof periods)[number];
 
 /** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */

@@ -8,33 +8,60 @@ import { lateAnswer } from "./faults.ts";
 export interface PgPool {
   /** For messages: where it connects to. */
   readonly options?: {
+    /** The address. */
     readonly connectionString?: string | undefined;
+    /** The host. */
     readonly host?: string | undefined;
+    /** The port. */
     readonly port?: number | undefined;
+    /** The database. */
     readonly database?: string | undefined;
   };
+  /** Lends a client. */
   connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): void;
+  /** Adds a listener for errors of idle clients. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Closes all connections. */
   end(): Promise<unknown>;
 }
 
+/** A client of `pg`. */
 export interface PgClient {
+  /** Runs a statement. */
   query(query: PgQuery): Promise<PgResult>;
   /** Whether queries are sent without waiting for the answers to those before. */
   readonly pipeline?: boolean;
-  readonly connection?: { readonly stream?: { destroy(): void } };
+  /** The connection to the server. */
+  readonly connection?: {
+    /** Its socket. */
+    readonly stream?: {
+      /** Ends the connection at once. */
+      destroy(): void;
+    };
+  };
+  /** Returns the parser of a type. */
   getTypeParser(oid: number, format?: "text"): (text: string) => unknown;
+  /** Adds a listener for errors. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Removes a listener. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
   /** `true` destroys the client instead of giving it back. */
   release(destroy?: boolean): void;
 }
 
+/** A statement as `pg` takes it. */
 export interface PgQuery {
+  /** The SQL. */
   readonly text: string;
+  /** The parameters. */
   readonly values?: unknown[];
+  /** `array`: rows come as arrays. */
   readonly rowMode?: "array";
-  readonly types?: { getTypeParser(oid: number, format?: string): (text: string) => unknown };
+  /** Parsers that replace those of the app. */
+  readonly types?: {
+    /** Returns the parser of a type. */
+    getTypeParser(oid: number, format?: string): (text: string) => unknown;
+  };
 }
 
 /** Of several statements in one text: one result each. */
@@ -194,9 +221,18 @@ function asIs(text: string): string {
 
 /** A Kysely instance on `pg`, of any version. Its plugins are not applied to what we run. */
 export interface HostKysely {
+  /** The same instance without its plugins. */
   withoutPlugins(): HostKysely;
-  connection(): { execute<T>(work: (db: HostKysely) => Promise<T>): Promise<T> };
-  executeQuery(query: HostQuery): Promise<{ readonly rows: unknown[] }>;
+  /** Lends one connection. */
+  connection(): {
+    /** Runs `work` on it. */
+    execute<T>(work: (db: HostKysely) => Promise<T>): Promise<T>;
+  };
+  /** Runs a statement. */
+  executeQuery(query: HostQuery): Promise<{
+    /** The rows. */
+    readonly rows: unknown[];
+  }>;
 }
 
 /** SQL as Kysely executes it. */

@@ -9,14 +9,18 @@ import { tables, type TableName, type Tables } from "../tables.ts";
  */
 export type MirrorDatabase = { [Name in TableName]: SqlRow<Tables[Name]> };
 
+/** A row as SQL sees it. */
 type SqlRow<Row> = { [Field in keyof Row & string as ColumnName<Field>]: SqlType<Field, Row[Field]> };
 
+/** The column of a field. */
 type ColumnName<Field extends string> = Field extends "from" | "to" ? `${Field}_status` : SnakeCase<Field>;
 
+/** A name in snake case. */
 type SnakeCase<Text extends string> = Text extends `${infer Head}${infer Tail}`
   ? `${Head extends Uppercase<Head> ? (Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`) : Head}${SnakeCase<Tail>}`
   : "";
 
+/** The type of a column. */
 type SqlType<Field, Value> = Field extends "seq"
   ? Generated<number>
   : Field extends "digest" | "contentKey"

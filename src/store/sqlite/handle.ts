@@ -4,21 +4,38 @@ import type { SqlValue } from "../sql/codec.ts";
 import type { RowSession } from "../sql/session.ts";
 import { toStatementFault } from "../sql/statement-fault.ts";
 
-/** What we use of a better-sqlite3 `Database`, typed by shape so that any copy of it fits. */
+/** The parts of a better-sqlite3 `Database` that the store uses. Any copy of the package fits this type. */
 export interface SqliteHandle {
+  /** The path of the file. */
   readonly name: string;
+  /** Whether it lives in memory only. */
   readonly memory: boolean;
+  /** Whether a transaction is open on it. */
   readonly inTransaction: boolean;
+  /** Prepares a statement. */
   prepare(sql: string): SqliteStatement;
+  /** Reads or sets a pragma. */
   pragma(source: string, options?: { simple?: boolean }): unknown;
+  /** Closes the connection. */
   close(): unknown;
 }
 
+/** A prepared statement. */
 export interface SqliteStatement {
+  /** Whether it returns rows. */
   readonly reader: boolean;
+  /** Makes rows come as arrays. */
   raw(toggle?: boolean): unknown;
+  /** Runs it and returns all rows. */
   all(...values: unknown[]): unknown[];
-  run(...values: unknown[]): { changes: number; lastInsertRowid: number | bigint };
+  /** Runs it and returns no rows. */
+  run(...values: unknown[]): {
+    /** How many rows it changed. */
+    changes: number;
+    /** The number of the last row inserted. */
+    lastInsertRowid: number | bigint;
+  };
+  /** Runs it and returns the rows one by one. */
   iterate(...values: unknown[]): IterableIterator<unknown>;
 }
 

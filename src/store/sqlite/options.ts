@@ -4,6 +4,7 @@ import { filePathAdvice, looksLikeAddress } from "../../shared/file-path.ts";
 import { sqlitePlace } from "../place-options.ts";
 import type { SqliteHandle } from "./handle.ts";
 
+/** Options of `sqlite()`. */
 export interface SqliteOptions {
   /** Put before the name of every table, so that they can share a database with others. Default `escrow_`. */
   readonly prefix?: string | undefined;
