@@ -6,7 +6,7 @@ export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
 export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /**
- * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET is answered 405, and before
+ * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET gets 405. Mount it before
  * `express.json()`: a signature can only be checked over the bytes as sent.
  *
  * ```ts
@@ -14,11 +14,12 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
  * app.use(express.json());
  * ```
  *
- * Behind a parser it takes a kept `req.rawBody`, or the `Buffer` of `express.raw()`; where the bytes are gone it answers
- * 500, which the service retries, and the log names the line to change. `next` is never called.
+ * Behind a parser it reads a kept `req.rawBody`, or the `Buffer` of `express.raw()`. If the bytes are gone, it
+ * answers 500, the service retries, and the log names the line to change. It never calls `next`.
  *
- * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
- * @throws TypeError when `mirror` is none of these
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it
+ * rejects, requests get 503.
+ * @throws TypeError if `mirror` is none of these
  */
 export function expressWebhook(mirror: MirrorSource): NodeHandler {
   return createNodeHandler(mirror, hint);

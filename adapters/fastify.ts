@@ -11,7 +11,7 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 export interface FastifyWebhookOptions {
   /** A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503. */
   readonly mirror: MirrorSource;
-  /** The route, below the prefix that the plugin is registered with. With or without a slash at its end, both are taken. */
+  /** The route, below the prefix that the plugin is registered with. It works with and without a slash at its end. */
   readonly path: string;
 }
 
@@ -56,10 +56,10 @@ type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unkn
  * await app.register(fastifyWebhook, { mirror, path: "/webhooks/escrow" });
  * ```
  *
- * It answers before Fastify looks for a content-type parser: the app's own parsers, of JSON or anything else, neither see
- * the webhook nor are touched by it. Hooks of the app up to `onRequest` run; `preValidation` and later ones don't.
+ * It answers before Fastify looks for a content-type parser. So the app's own parsers never see the webhook. Hooks of
+ * the app up to `onRequest` run; `preValidation` and later ones don't.
  *
- * @throws TypeError when `mirror` is none of these, or `path` is no path
+ * @throws TypeError if `mirror` is none of these, or `path` is no path
  */
 export async function fastifyWebhook(app: FastifyHost, options: FastifyWebhookOptions): Promise<void> {
   const { mirror, path } = options;

@@ -4,22 +4,23 @@ import { discardWeb, toResponse, webBody } from "./lib/web-stream.ts";
 export type { MirrorSource };
 export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
-/** Never rejects. */
+/** Answers one request. Never rejects. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler from `Request` to `Response`: Next.js route handlers, Remix, SvelteKit, `Bun.serve`, and whatever else speaks
- * the Fetch API on Node. Export it for every method, so that a GET is answered 405.
+ * A handler from `Request` to `Response`, for Next.js route handlers, Remix, SvelteKit, `Bun.serve` and all that
+ * speaks the Fetch API on Node. Export it for every method, so that a GET gets 405.
  *
  * ```ts
  * const handler = fetchWebhook(mirror); // Next.js: fetchWebhook(() => createMirror({ … })), since a build imports the route
  * export { handler as GET, handler as POST };
  * ```
  *
- * A request whose body was read before is answered 500, which the service retries.
+ * If the body of a request was read before, the handler answers 500, and the service retries.
  *
- * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
- * @throws TypeError when `mirror` is none of these
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it
+ * rejects, requests get 503.
+ * @throws TypeError if `mirror` is none of these
  */
 export function fetchWebhook(mirror: MirrorSource): FetchHandler {
   const answer = createAnswer(mirror);

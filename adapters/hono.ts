@@ -21,21 +21,22 @@ export interface HonoContext {
   };
 }
 
-/** Never rejects. */
+/** Answers one request. Never rejects. */
 export type HonoHandler = (context: HonoContext) => Promise<Response>;
 
 /**
- * A handler for one route of Hono 4. Mount it with `all`, so that a GET is answered 405.
+ * A handler for one route of Hono 4. Mount it with `all`, so that a GET gets 405.
  *
  * ```ts
  * app.all("/webhooks/escrow", honoWebhook(mirror));
  * ```
  *
- * A middleware in front may have called `c.req.json()`, `text()` or `arrayBuffer()`: Hono keeps what they read. Where
- * one has read `c.req.raw` itself, the bytes are gone, and the answer is 500, which the service retries.
+ * A middleware in front may call `c.req.json()`, `text()` or `arrayBuffer()`: Hono keeps the bytes. If one has read
+ * `c.req.raw` itself, the bytes are gone: the answer is 500, and the service retries.
  *
- * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
- * @throws TypeError when `mirror` is none of these
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it
+ * rejects, requests get 503.
+ * @throws TypeError if `mirror` is none of these
  */
 export function honoWebhook(mirror: MirrorSource): HonoHandler {
   const answer = createAnswer(mirror);

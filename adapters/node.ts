@@ -7,18 +7,19 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /**
  * A handler for Node's own `http`, `https` and `http2` servers (the last with its compatibility API), and for cloud
- * functions of their shape. It looks at no path: the route is yours.
+ * functions of the same shape. It does not look at the path.
  *
  * ```ts
  * const webhook = nodeWebhook(mirror);
  * createServer((req, res) => (req.url === "/webhooks/escrow" ? webhook(req, res) : other(req, res)));
  * ```
  *
- * Where the request's stream was read before, it takes a kept `req.rawBody`, or a `req.body` that is a `Buffer` or a
- * text; where the bytes are gone it answers 500, which the service retries.
+ * If the stream of the request was read before, it uses a kept `req.rawBody`, or a `req.body` that is a `Buffer` or a
+ * text. If the bytes are gone, it answers 500, and the service retries.
  *
- * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503.
- * @throws TypeError when `mirror` is none of these
+ * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it
+ * rejects, requests get 503.
+ * @throws TypeError if `mirror` is none of these
  */
 export function nodeWebhook(mirror: MirrorSource): NodeHandler {
   return createNodeHandler(mirror, hint);

@@ -3,9 +3,11 @@ import { isUint8Array } from "node:util/types";
 
 /** The places where frameworks keep a body that was read before. */
 export interface KeptBody {
-  /** Where `express.json({ verify })`, Nest's `rawBody: true`, fastify-raw-body and cloud functions keep the bytes. */
+  /**
+   * The bytes as `express.json({ verify })`, Nest's `rawBody: true`, fastify-raw-body and cloud functions keep them.
+   */
   readonly rawBody?: unknown;
-  /** A `Buffer` of `express.raw()`, a text of `express.text()`; whatever a JSON parser made is of no use. */
+  /** A `Buffer` of `express.raw()`, or a text of `express.text()`. Values of a JSON parser are of no use. */
   readonly body?: unknown;
 }
 

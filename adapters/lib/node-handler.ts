@@ -2,8 +2,8 @@ import { sendNode, toRequest, type NodeRequest, type NodeResponse } from "./node
 import { createAnswer, faultOf, type MirrorSource } from "./protocol.ts";
 
 /**
- * Resolves once the answer is sent, or the connection is gone: after it `res.writableEnded` tells a host that the request is
- * dealt with. Never rejects.
+ * Answers one request. Resolves once the answer is sent, or the connection is gone. `res.writableEnded` then tells
+ * the host that the request is done. Never rejects.
  */
 export type NodeHandler = (req: NodeRequest, res: NodeResponse) => Promise<void>;
 

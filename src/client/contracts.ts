@@ -15,16 +15,16 @@ import type { CheckoutInput } from "./input/user-input.ts";
 /** Calls about contracts. Each rejects with an `EscrowApiError`. */
 export interface ContractCalls {
   /**
-   * Creates a contract. Never sent twice: without a clear answer it rejects with `outcome-unknown`. Give it a `reference`, by which
-   * the webhook `contract.created` then tells that it was created.
+   * Creates a contract. Never sent twice: without a clear answer it rejects with `outcome-unknown`. Give it a
+   * `reference`: the webhook `contract.created` carries it and shows that the contract exists.
    */
   create(input: ContractInput, options?: CallOptions): Promise<CreatedContract>;
   /** Reads a contract. A contract that is not there: `error-response` with status 404. */
   get(contractId: string, options?: CallOptions): Promise<Contract>;
-  /** A new payment page, where the ten minutes of the last one are over. The last one stops working. */
+  /** Makes a new payment page. A page works for ten minutes, and the new one ends the last. */
   renewCheckout(contractId: string, input: CheckoutInput, options?: CallOptions): Promise<RenewedCheckout>;
   /**
-   * Gives the buyer the money back, of the contract or of one milestone. Never sent twice: without a clear answer it rejects with
+   * Refunds the buyer, for the contract or one milestone. Never sent twice: without a clear answer it rejects with
    * `outcome-unknown`.
    */
   refund(contractId: string, input: RefundInput, options?: CallOptions): Promise<CreatedRefund>;

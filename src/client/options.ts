@@ -18,8 +18,8 @@ export interface CredentialOptions extends CommonOptions {
   /** The OAuth scope to ask for. Default: none is named. */
   readonly scope?: string | undefined;
   /**
-   * In what unit the service gives a token's `expires_in`. Default `"seconds"`, as OAuth says. Where it means minutes, seconds only
-   * renew too early.
+   * The unit of a token's `expires_in`. Default `"seconds"`, as OAuth says. If the service means minutes, `"seconds"`
+   * only renews tokens too early.
    */
   readonly expiresInUnit?: "seconds" | "minutes" | undefined;
 }
@@ -46,7 +46,9 @@ export interface CommonOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a request is sent again where that does nothing twice. Default 2. */
   readonly retries?: number | undefined;
-  /** The wait before the first repeat, in milliseconds; it doubles each time. Default 500. `Retry-After` goes first. */
+  /**
+   * The wait before the first repeat, in milliseconds. It doubles each time. Default 500. `Retry-After` wins over it.
+   */
   readonly backoffMs?: number | undefined;
   /** The `fetch` to use. It must not repeat requests by itself: a refund could be sent twice. Default: the platform's. */
   readonly fetch?: Fetch | undefined;
@@ -64,7 +66,7 @@ export interface SandboxLike {
   readonly clientId: string;
   /** The client secret. */
   readonly clientSecret: string;
-  /** The sandbox's time, which the client goes by. */
+  /** The sandbox's time. The client uses it as its clock. */
   readonly clock: Clock;
   /** Tells a sandbox from options. */
   settleRefund(refundId: number | string): Promise<unknown>;

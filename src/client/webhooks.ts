@@ -19,13 +19,16 @@ export interface WebhookCalls {
   test(options?: CallOptions): Promise<QueuedTest>;
   /** Reads one page of the delivery log. */
   logs(input?: LogsInput, options?: CallOptions): Promise<WebhookLogPage>;
-  /** Every entry of the delivery log, page by page as you go. An entry that moves to the next page meanwhile comes once. */
+  /**
+   * All entries of the delivery log. It reads the next page when you get there. An entry that moves to the next page
+   * meanwhile comes once.
+   */
   allLogs(input?: AllLogsInput, options?: CallOptions): AsyncIterableIterator<WebhookLogEntry>;
-  /** Reads the subscription. There is none yet: `error-response` with status 404. */
+  /** Reads the subscription. Rejects with `error-response` and status 404 if there is none. */
   get(options?: CallOptions): Promise<WebhookSubscription>;
-  /** Subscribes, or moves the subscription. It also makes a disabled one active again. */
+  /** Subscribes, or changes the URL. It also makes a disabled subscription active again. */
   update(input: WebhookInput, options?: CallOptions): Promise<WebhookSubscription>;
-  /** Makes a new signing secret. The old one stops at once: deliveries under way are signed with either. */
+  /** Makes a new signing secret. The old one stops at once. Deliveries on the way can have a signature of either. */
   regenerateSecret(options?: CallOptions): Promise<RegeneratedSecret>;
   /** Removes the subscription: no more webhooks. */
   delete(options?: CallOptions): Promise<true>;

@@ -1,10 +1,10 @@
 import { groupBy } from "../shared/group-by.ts";
 
-/** A state machine as plain data: what may follow what, by which event, and who says so. */
+/** A state machine as plain data. */
 export interface Machine {
   /** Whose statuses these are. */
   readonly entity: "contract" | "milestone";
-  /** Statuses that nothing follows. */
+  /** Statuses that end the life of the entity. */
   readonly terminal: readonly string[];
   /** The steps. */
   readonly transitions: readonly MachineTransition[];
@@ -12,9 +12,9 @@ export interface Machine {
 
 /** One step from a status to another. */
 export interface MachineTransition {
-  /** `null`: the entity did not exist before. */
+  /** The status before; `null` if the entity did not exist. */
   readonly from: string | null;
-  /** The webhook that tells of it; `null` where the service sends none and only its API shows the status. */
+  /** The webhook of this step. `null` if there is none, and only the API shows the status. */
   readonly event: string | null;
   /** The status after the step. */
   readonly to: string;
@@ -25,7 +25,7 @@ export interface MachineTransition {
   readonly source: "spec" | "inferred";
 }
 
-/** Whether `to` can follow `from` in one step or more. A status never reaches itself: the machines have no cycle. */
+/** Whether one or more steps lead from `from` to `to`. A status never reaches itself: the machines have no cycle. */
 export function reachable(machine: Machine, from: string, to: string): boolean {
   return analyse(machine).reachableFrom.get(from)?.has(to) ?? false;
 }

@@ -20,11 +20,11 @@ export interface ContractState {
 export interface ContractRecord {
   /** The service's id of the contract. */
   readonly contractId: string;
-  /** Canonical spelling; `null` while only milestone events told of the contract. */
+  /** The status, in its usual spelling. `null` while only events of its milestones have arrived. */
   readonly status: string | null;
-  /** When it moved there; while the status is `null`, the time of the first input. `""` before that. */
+  /** When it got this status. While the status is `null`: the time of the first input. ISO 8601. */
   readonly statusSince: string;
-  /** Order key of the move that set the status. */
+  /** The same time as text that sorts exactly. */
   readonly statusKey: string;
   /** Whether a milestone's refund set the status, and not an event of the contract itself. */
   readonly statusDerived: boolean;
@@ -60,11 +60,14 @@ export interface ContractRecord {
   readonly seller: Party | null;
   /** When the service created it. ISO 8601. */
   readonly createdAt: string | null;
-  /** The newest time that the service gave; of a contract without any, when the delivery arrived that moved it last. */
+  /**
+   * The newest time that the service gave. If it gave none: when the delivery that moved the contract last arrived.
+   * ISO 8601.
+   */
   readonly updatedAt: string;
   /** When it was last read from the API. ISO 8601; `null` if never. */
   readonly syncedAt: string | null;
-  /** Order key of the newest input: an input above it is one step, any other a refold. */
+  /** Where the newest input sorts. A later input is one step; any other needs a refold. */
   readonly lastKey: string;
   /** How many rows of `transitions` it has. */
   readonly transitionCount: number;
@@ -130,7 +133,7 @@ export interface RefundRecord {
 export interface PaymentRecord {
   /** The contract. */
   readonly contractId: string;
-  /** Milestone and payment id in one: what the service keys a payment by. */
+  /** Milestone and payment id in one. */
   readonly paymentKey: string;
   /** The payment's id. */
   readonly paymentId: string;
@@ -152,7 +155,7 @@ export interface PaymentRecord {
 export interface DisputeRecord {
   /** The contract. */
   readonly contractId: string;
-  /** The dispute id, else milestone and time. */
+  /** The dispute's id, or else milestone and time. */
   readonly disputeKey: string;
   /** The dispute's id; `null` if the event named none. */
   readonly disputeId: string | null;
@@ -166,7 +169,7 @@ export interface DisputeRecord {
 export interface TransitionRecord {
   /** The contract. */
   readonly contractId: string;
-  /** 1, 2, 3 … in key order. */
+  /** 1, 2, 3 … in the order of the events' times. */
   readonly position: number;
   /** Whether the contract or a milestone is meant. */
   readonly entity: "contract" | "milestone";
@@ -196,7 +199,7 @@ export interface TransitionRecord {
 export interface AnomalyRecord {
   /** The contract. */
   readonly contractId: string;
-  /** 1, 2, 3 … in key order. */
+  /** 1, 2, 3 … in the order of the events' times. */
   readonly position: number;
   /** The kind of anomaly. */
   readonly kind: AnomalyKind;
@@ -206,7 +209,7 @@ export interface AnomalyRecord {
   readonly webhookId: string | null;
   /** A short text for people. */
   readonly detail: string;
-  /** The input's time; where the service gave none, when it arrived. */
+  /** The event's time. If the service gave none: when the delivery first arrived. ISO 8601. */
   readonly at: string;
 }
 

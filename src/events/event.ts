@@ -46,9 +46,9 @@ export function isKnownEventType(type: string): type is KnownEventType {
 export interface EventFacts {
   /** The event type as sent. */
   readonly event: string;
-  /** `id` of the payload: signed, unlike the header. */
+  /** The payload's own `id`. The signature covers it, unlike the header. */
   readonly payloadId: string | null;
-  /** External contract id. `""` only for `webhook.test`, which may name none. */
+  /** The contract's external id. `""` only for a `webhook.test` that names none. */
   readonly contractId: string;
   /** `data.milestoneId`, else `data.metadata.milestoneId`; a number as its digits. */
   readonly milestoneId: string | null;
@@ -62,17 +62,17 @@ export interface EventFacts {
   readonly invoiceId: string | null;
   /** `data.reference`, else `data.metadata.reference`. */
   readonly reference: string | null;
-  /** As sent: the fold gives it its canonical spelling. */
+  /** The status as sent. */
   readonly status: string | null;
   /** The status before, as sent. */
   readonly previousStatus: string | null;
-  /** Halalas, exact; `null` when absent, unreadable or out of range. */
+  /** Halalas, exact. `null` if absent, unreadable or out of range. */
   readonly amountMinor: number | null;
   /** The currency's code. `SAR` if absent, `XXX` if unreadable. */
   readonly currency: string;
-  /** ISO 8601 in UTC with `Z` and the fraction as given; `null` when no time can be read. */
+  /** When it happened: ISO 8601 in UTC with `Z`, the fraction as given. `null` if no time can be read. */
   readonly occurredAt: string | null;
-  /** The same instant as fixed-width text that sorts bytewise; `""` sorts before all timed events. */
+  /** The same time as text that sorts exactly. `""` sorts before all other events. */
   readonly orderKey: string;
   /** The app's own texts. */
   readonly metadata: EventMetadata;

@@ -1,15 +1,15 @@
 /** The facts of one API answer about a contract. A key that is absent erases nothing; `null` clears the field. */
 export interface SnapshotFacts {
-  /** `read`: GET of a contract. `created`: the answer to our own create request. */
+  /** `read`: the answer to a GET. `created`: the answer to the request that created the contract. */
   readonly origin: "read" | "created";
   /** The contract. */
   readonly contractId: string;
   /**
-   * When the service can have read it, as an order key floored to the second, so that a snapshot never outranks
-   * an event that it did not see; `""` when the answer carries no time at all: it then only fills fields.
+   * The time of the answer as text that sorts exactly, rounded down to the second: it never outranks a later event.
+   * `""` if the answer has no time; it then only fills fields.
    */
   readonly orderKey: string;
-  /** The same instant as ISO 8601. */
+  /** The same time as ISO 8601. */
   readonly takenAt: string | null;
   /** The status as sent. */
   readonly status: string | null;
@@ -65,7 +65,7 @@ export interface SnapshotMilestone {
   readonly description?: string | null;
   /** Fees and taxes included. Halalas. */
   readonly amountMinor?: number | null;
-  /** As sent. */
+  /** As the service sent it. */
   readonly dueDate?: string | null;
 }
 
@@ -77,6 +77,6 @@ export interface Party {
   readonly firstName: string | null;
   /** The last name. */
   readonly lastName: string | null;
-  /** With its country code. */
+  /** The phone number, with its country code. */
   readonly phoneNumber: string | null;
 }

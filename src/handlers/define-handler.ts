@@ -20,10 +20,10 @@ export type EventOf<On> = On extends "anomaly"
 /** An event type, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`. */
 export type EventName = WebhookEventType | "*" | "anomaly" | "job-dead" | (string & {});
 
-/** Called for each event, at least once, after it is committed. */
+/** Called for each event after it is committed, at least once. */
 export type EventHandler<On> = (event: EventOf<On>, context: HandlerContext) => Ran;
 
-/** Called for each move, at least once, after it is committed. */
+/** Called for each move after it is committed, at least once. */
 export type TransitionHandler = (transition: Transition, context: HandlerContext) => Ran;
 
 /** Called in the delivery's own transaction. */
@@ -39,7 +39,7 @@ export interface TransitionOn {
   readonly to?: string | readonly string[] | undefined;
 }
 
-/** A handler for `createMirror({ handlers })`, which registers it before the first delivery is taken in. */
+/** A handler for `createMirror({ handlers })`. The mirror registers it before the first delivery. */
 export interface DefinedHandler extends HandlerOptions {
   /** Whether it hears of events or of moves. */
   readonly kind: Handler["kind"];

@@ -1,4 +1,4 @@
-/** Throw it in a handler to give the job up at once: it is dead, and its line goes on. */
+/** Throw it in a handler to give the job up at once. The job is dead, and the next one of the contract runs. */
 export class PermanentError extends Error {
   /** `"PermanentError"`. */
   override readonly name = "PermanentError";

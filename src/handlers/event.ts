@@ -4,7 +4,7 @@ import { isKnownEventType } from "../events/event.ts";
 /** Every event type that this release knows. */
 export type WebhookEventType = KnownEventType;
 
-/** One webhook event, as a handler is given it. `known` tells whether this release knows its type. */
+/** One webhook event, as handlers get it. `known` tells whether this release knows its type. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /** An event of a type that this release knows. */
@@ -15,7 +15,7 @@ export interface KnownEvent<Type extends KnownEventType = KnownEventType> extend
   readonly event: Type;
 }
 
-/** An event of a type that this release does not know: the service may add some. */
+/** An event of a type that this release does not know. The service may add types. */
 export interface UnknownEvent extends EventFields {
   /** Always `false`: it tells this type from `KnownEvent`. */
   readonly known: false;
@@ -29,7 +29,7 @@ export interface EventFields {
   readonly webhookId: string;
   /** The payload's own `id`. */
   readonly payloadId: string | null;
-  /** The contract's external id; empty for a `webhook.test` that names none. */
+  /** The contract's external id. Empty for a `webhook.test` that names none. */
   readonly contractId: string;
   /** The milestone's id, as text; `null` if the event is about the whole contract. */
   readonly milestoneId: string | null;
@@ -43,19 +43,21 @@ export interface EventFields {
   readonly invoiceId: string | null;
   /** The reference that the contract was created with. */
   readonly reference: string | null;
-  /** As sent. */
+  /** The status as sent. */
   readonly status: string | null;
   /** The status before, as sent. */
   readonly previousStatus: string | null;
-  /** In halalas, exact; `null` where the event has none, or none that can be read. */
+  /** Halalas, exact. `null` if absent or unreadable. */
   readonly amountMinor: number | null;
   /** The currency's code: `SAR`. */
   readonly currency: string;
-  /** When it happened: ISO 8601 with `Z`, the fraction as given; `null` where no time can be read. */
+  /** When it happened: ISO 8601 with `Z`, the fraction as given. `null` if no time can be read. */
   readonly occurredAt: string | null;
   /** The app's own texts. */
   readonly metadata: EventMetadata;
-  /** The whole payload as JSON, for fields that are not here; `null` once it was pruned. Its numbers are plain floats. */
+  /**
+   * The whole payload as JSON, for fields that are not here. `null` once it is pruned. Its numbers are plain floats.
+   */
   readonly raw: unknown;
 }
 

@@ -9,13 +9,13 @@ import type { Filter, TransitionFilter } from "./subscription.ts";
 
 /** The second argument of a handler. */
 export interface HandlerContext {
-  /** The same for every attempt of one job, and no other's: give it to services that take one. */
+  /** The same for each attempt of one job, and different for each job. Pass it to services that accept such a key. */
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborted when the handler's time is over, its lease is lost, or the mirror closes. */
+  /** Aborted when the handler's time is over, when another process takes the job, or when the mirror closes. */
   readonly signal: AbortSignal;
-  /** The contract's state when this run started; `undefined` where the event has none. */
+  /** The contract when this run started. `undefined` if the event has none. */
   readonly contract: MirroredContract | undefined;
   /** The mirror's logger. */
   readonly logger: Logger;
@@ -23,9 +23,12 @@ export interface HandlerContext {
 
 /** How a handler is registered. */
 export interface HandlerOptions {
-  /** Required, and lasting: jobs are owed to this name. A renamed handler is a new one. */
+  /** Required. Choose it for good: jobs belong to this name. A handler with a new name is a new handler. */
   readonly name: string;
-  /** A new handler starts at the mirror's creation, or with what was received at or after this time. */
+  /**
+   * Where a new handler starts: with deliveries received at or after this time. Default: with those after the
+   * mirror's creation.
+   */
   readonly since?: string | Date | undefined;
 }
 

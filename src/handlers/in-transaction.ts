@@ -9,7 +9,7 @@ import type { Inside } from "./inside.ts";
 export interface TransactionContext extends Pick<Lent, "trx" | "connection"> {
   /** The same for every attempt at one delivery. */
   readonly idempotencyKey: string;
-  /** Aborted when the handler's time is over: the transaction is rolled back then. */
+  /** Aborted when the handler's time is over. The transaction is then rolled back. */
   readonly signal: AbortSignal;
   /** The mirror's logger. */
   readonly logger: Logger;

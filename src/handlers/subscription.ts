@@ -10,7 +10,7 @@ export interface EventFilter {
   readonly events: readonly string[];
 }
 
-/** Moves of one kind of entity, from and to any of these statuses; absent: any. */
+/** Moves of a contract or a milestone, from and to any of these statuses. Absent: any. */
 export interface TransitionFilter {
   /** Whose moves: a contract's or a milestone's. */
   readonly entity: "contract" | "milestone";

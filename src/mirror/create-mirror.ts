@@ -39,21 +39,21 @@ import type { MirrorDatabase } from "../store/sql/database.ts";
 import { createHealth, type Health } from "./health.ts";
 import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
 
-/** A local copy of every contract's state, kept by the service's webhooks. */
+/** A local copy of every contract, kept up to date by webhooks. */
 export interface Mirror extends HandlerSurface {
   /**
-   * Takes in one webhook request and says what to answer. Never rejects. A 2xx means that the delivery and everything
-   * derived from it is durable.
+   * Handles one webhook request and resolves with the answer to send. Never rejects. With a 2xx, the delivery and its
+   * effects are durable.
    */
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
   /** The mirrored contracts. */
   readonly contracts: ContractQueries & {
     /**
-     * Resolves with the contract once its history holds a move to one of these statuses: for the race between a buyer's
-     * redirect and the webhook.
+     * Resolves with the contract once its history has a move to one of these statuses. Use it when a buyer comes back
+     * from the payment page before the webhook arrives.
      *
-     * @throws EscrowMirrorError `unreachable-status` when the contract has ended elsewhere; `timeout`; `aborted`;
-     *   `inside-transaction`
+     * @throws EscrowMirrorError `unreachable-status` if the contract has ended in another status; `timeout`;
+     * `aborted`; `inside-transaction`
      */
     readonly waitFor: WaitFor;
   };
@@ -66,46 +66,48 @@ export interface Mirror extends HandlerSurface {
   /** The stored deliveries. */
   readonly deliveries: DeliveryQueries & {
     /**
-     * Owes the delivery to its handlers once more. The mirror's state stays as it is.
+     * Makes new jobs for a delivery, one for each of its handlers. The mirror's state does not change.
      *
-     * @returns how many handlers it is owed to
-     * @throws EscrowMirrorError `not-found` where no applied delivery has that id
+     * @returns how many jobs it made
+     * @throws EscrowMirrorError `not-found` if no applied delivery has this id
      */
     replay(webhookId: string): Promise<number>;
   };
   /** Deliveries with a valid signature that are stored and not applied. */
   readonly quarantine: QuarantineQueries & {
     /**
-     * Applies a quarantined delivery after all.
+     * Applies a quarantined delivery.
      *
-     * @param id the `id` of an item of `quarantine.list()`, not its webhook id: several may bear that
-     * @throws EscrowMirrorError `not-found`; `not-releasable` when it still can't be read or is applied already
+     * @param id the `id` of an item of `quarantine.list()`, not its webhook id: several items can have the same
+     * webhook id
+     * @throws EscrowMirrorError `not-found`; `not-releasable` if it still can't be read, or its event is applied
+     * already
      */
     release(id: string): Promise<void>;
     /**
-     * Sets a quarantined delivery aside for good: it stays stored, `health()` no longer counts it, and `list({ dismissed: true })`
-     * shows it. It can still be released. Does nothing where that is done already.
+     * Marks a quarantined delivery as dealt with. It stays stored, and `list({ dismissed: true })` shows it.
+     * `health()` no longer counts it. You can still release it.
      *
      * @param id the `id` of an item of `quarantine.list()`
-     * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`
+     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found`
      */
     dismiss(id: string): Promise<void>;
   };
   /** The oddities that the mirror noticed. */
   readonly anomalies: AnomalyQueries;
   /**
-   * Folds every contract anew from what is stored. Deliveries go on meanwhile.
+   * Computes every contract again from the stored deliveries. New deliveries are handled meanwhile.
    *
-   * @throws the signal's reason where `signal` is aborted; EscrowMirrorError `store-unavailable`
+   * @throws the signal's reason if `signal` is aborted; EscrowMirrorError `store-unavailable`
    */
   rebuild(options?: RebuildOptions): Promise<RebuildProgress>;
-  /** How the mirror stands, for a health check of the host. Never rejects. */
+  /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
-  /** For reads and joins of your own, over a connection that can't write. */
+  /** Kysely for your own reads and joins. Its connection can't write. */
   readonly db: Kysely<MirrorDatabase>;
   /**
-   * Refuses new deliveries with 503, commits and answers those in flight, tells running handlers by their signal and waits
-   * for them, then closes the store. What still runs at the deadline is given back, for another process.
+   * Closes the mirror. New deliveries get 503. Deliveries in flight are committed and answered. Running handlers get
+   * an abort signal and time to end: at the deadline their jobs go back to the queue.
    *
    * @throws EscrowMirrorError `inside-transaction` inside a handler
    */
@@ -116,14 +118,14 @@ export interface Mirror extends HandlerSurface {
 
 /** Options of `mirror.close()`. */
 export interface CloseOptions {
-  /** How long running handlers have to end. Milliseconds, default 10,000. */
+  /** How long running handlers may take to end. Milliseconds, default 10,000. */
   readonly deadlineMs?: number | undefined;
 }
 
 const closeDeadlineMs = 10_000;
 
 /**
- * Opens the store, makes its tables ready and starts to take deliveries in.
+ * Opens the store, creates or checks its tables, and returns the mirror.
  *
  * ```ts
  * const mirror = await createMirror({

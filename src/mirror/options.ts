@@ -16,23 +16,26 @@ import type { Store } from "../store/store.ts";
 export interface MirrorOptions {
   /** Where the mirror lives: `sqlite("escrow.db")`. */
   readonly store: Store;
-  /** `auto` (default) makes and migrates the tables; `check` refuses to start on another schema version. */
+  /** `auto` (default) creates and migrates the tables. `check` refuses to start if their version is another. */
   readonly migrate?: "auto" | "check" | undefined;
-  /** How deliveries are verified. Without it the mirror reads and answers deliveries 503 (`no-secret`). */
+  /** How deliveries are verified. Without it the mirror only reads: deliveries get 503 (`no-secret`). */
   readonly webhook?: WebhookOptions | undefined;
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
   /** Limits of what waits for a commit. */
   readonly intake?: IntakeOptions | undefined;
-  /** Handlers that are registered before the first delivery is taken in: `defineHandler(name, event, run)`. */
+  /** Handlers to register before the first delivery: `defineHandler(name, event, run)`. */
   readonly handlers?: readonly DefinedHandler[] | undefined;
   /** How handlers run. */
   readonly jobs?: JobsOptions | undefined;
-  /** How long an `inTransaction` handler may take, and all of them in one commit. Milliseconds, default 10,000. */
+  /**
+   * How long an `inTransaction` handler may take, and all of them together in one commit. Milliseconds, default
+   * 10,000.
+   */
   readonly handlerTimeoutMs?: number | undefined;
   /**
-   * pino's or the console's shape. Never sees a secret, a signature or a payload. Default: silent, but for a warning of the
-   * process, once for each cause, where deliveries are not taken in.
+   * A logger like pino's or the console. It never gets a secret, a signature or a payload. Default: silent, except
+   * for one process warning for each reason why deliveries are not accepted.
    */
   readonly logger?: Logger | undefined;
   /** Default: the machine's. */
@@ -42,57 +45,63 @@ export interface MirrorOptions {
 /** The option `webhook`: how deliveries are verified and read. */
 export interface WebhookOptions {
   /**
-   * The signing secret, whole, its `whsec_` included; several where a rotation or more accounts need them; or a function
-   * that gives them, asked again on a mismatch, at most every 5 s.
+   * The signing secret, whole, with its `whsec_`. An array for several: during a rotation, or for several accounts.
+   * Or a function that returns them: it is called again after a mismatch, at most every 5 s.
    */
   readonly secrets: SecretsSource;
   /** A preset's name, or a scheme. Default `"default"`: the service's own. */
   readonly signature?: SignatureOption | undefined;
   /** Default `X-Service-`. */
   readonly headerPrefix?: string | undefined;
-  /** Default 1,048,576. Above it 413, which the service does not retry. */
+  /** The largest body. Bytes, default 1,048,576. Larger ones get 413, which the service does not retry. */
   readonly maxBodyBytes?: number | undefined;
-  /** How far a *signed* timestamp may be from now. Default 24 h past, 5 min future; unused where none is signed. */
+  /**
+   * How far a *signed* timestamp may be from now. Milliseconds, default 24 h past and 5 min future. Unused if the
+   * scheme signs no timestamp.
+   */
   readonly toleranceMs?: ToleranceOption | undefined;
-  /** A secret is being changed: a wrong signature is answered 503 instead of 401, so that the service comes again. */
+  /**
+   * `true` while you change the secret. A wrong signature then gets 503 instead of 401, so the service retries.
+   * Default `false`.
+   */
   readonly rotating?: boolean | undefined;
 }
 
 /** The option `intake`: limits of what is held in memory. */
 export interface IntakeOptions {
-  /** How many deliveries wait for their commit at most; above it 503. Default 10,000. */
+  /** How many deliveries may wait for their commit. More get 503. Default 10,000. */
   readonly itemsMax?: number | undefined;
   /** How many bytes of them. Default 64 MiB. */
   readonly bytesMax?: number | undefined;
   /** How many share one commit at most. Default 256. */
   readonly batchMax?: number | undefined;
   /**
-   * How many bytes of bodies are held before their signatures are checked, of all requests of this process together. Above it
-   * the largest body that is still being read is answered 503. Default 32 MiB.
+   * How many bytes of unverified bodies this process holds at once. Above it, the largest body that is still arriving
+   * gets 503. Bytes, default 32 MiB.
    */
   readonly unverifiedBytesMax?: number | undefined;
   /**
-   * How long one body may take to arrive, after which it is answered 503. Milliseconds, default 20,000 and no more: the
-   * service waits 30 s.
+   * How long one body may take to arrive. Later it gets 503. Milliseconds, default and at most 20,000: the service
+   * waits 30 s for an answer.
    */
   readonly bodyTimeoutMs?: number | undefined;
 }
 
 /** How handlers are run. */
 export interface JobsOptions {
-  /** `false` in a process that only receives: its jobs are run by others, or by `jobs.runOnce()`. Default `true`. */
+  /** `false` in a process that only receives: other processes, or `jobs.runOnce()`, run its jobs. Default `true`. */
   readonly run?: boolean | undefined;
   /** How many handlers run at once in this process. Default 8. */
   readonly concurrency?: number | undefined;
-  /** How long a process may be silent before others take its jobs over. Milliseconds, default 30,000. */
+  /** After how much silence of a process others take its jobs. Milliseconds, default 30,000. */
   readonly leaseMs?: number | undefined;
   /** How long one run may take. Milliseconds, default 60,000. */
   readonly timeoutMs?: number | undefined;
   /** After how many failed attempts a job is dead. Default 15. */
   readonly maxAttempts?: number | undefined;
   /**
-   * The wait before the second attempt, doubled for each after it up to an hour, in milliseconds; or a function of the number
-   * of attempts. Default 1,000.
+   * The wait before the second attempt. It doubles for each further attempt, up to an hour. Or a function of the
+   * number of attempts. Milliseconds, default 1,000.
    */
   readonly backoffMs?: Backoff | undefined;
 }

@@ -15,16 +15,20 @@ import { toRefund, type MirroredContract, type MirroredMilestone, type Transitio
 
 /** Reads contracts. */
 export interface ContractQueries {
-  /** `undefined` for a contract that no delivery and no API read has told of. @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * Resolves with `undefined` if no delivery and no API read has named the contract.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   get(contractId: string): Promise<MirroredContract | undefined>;
   /**
-   * In the order of their ids. With `changedSince` in the order of change: a contract that changes while you turn pages comes
-   * again at the end.
+   * Lists contracts by id. With `changedSince` it lists them by time of change: a contract that changes while you
+   * read pages comes again at the end.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
   list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
-  /** How many contracts there are, in all and for each status. It walks over all of them, in steps that let other work run. */
+  /** Counts contracts, in all and by status. It reads all of them, in steps that let other work run. */
   count(): Promise<{
     /** All contracts. */
     total: number;
@@ -32,7 +36,8 @@ export interface ContractQueries {
     byStatus: Record<string, number>;
   }>;
   /**
-   * Everything that was said of the contract and its milestones, in key order; `[]` for one that is not known.
+   * All that events and API reads said of the contract and its milestones, in the order of their times. `[]` for an
+   * unknown contract.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
@@ -53,7 +58,7 @@ export interface ContractFilter extends PageRequest {
   readonly metadata3?: string | undefined;
   /** The exact text. */
   readonly metadata4?: string | undefined;
-  /** Changed by a commit at or after this time: ISO 8601, or a `Date`. */
+  /** Only contracts that the mirror changed at or after this time. ISO 8601, or a `Date`. */
   readonly changedSince?: string | Date | undefined;
 }
 

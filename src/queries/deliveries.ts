@@ -10,9 +10,17 @@ import type { Anomaly, MirroredDelivery, QuarantinedDelivery } from "./shapes.ts
 
 /** Reads deliveries. */
 export interface DeliveryQueries {
-  /** By webhook id, or by the row id of one that is set aside. @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * Finds a delivery by its webhook id, or a quarantined one by its `id`.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   get(webhookId: string): Promise<MirroredDelivery | undefined>;
-  /** Newest first, by `receivedAt`. @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * Lists deliveries, newest first by `receivedAt`.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
 }
 
@@ -65,7 +73,7 @@ export interface QuarantineQueries {
 
 /** Picks quarantined deliveries. */
 export interface QuarantineFilter extends PageRequest {
-  /** `true`: those that were dismissed, instead of those that wait. Default `false`. */
+  /** `true`: the dismissed ones instead of the open ones. Default `false`. */
   readonly dismissed?: boolean | undefined;
 }
 
@@ -99,7 +107,11 @@ function isDismissed({ dismissed = false }: QuarantineFilter): boolean {
 
 /** Reads anomalies. */
 export interface AnomalyQueries {
-  /** Newest first, by `at`. @throws EscrowMirrorError `invalid-argument` */
+  /**
+   * Lists anomalies, newest first by `at`.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
   list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
 }
 

@@ -4,7 +4,7 @@ import { checkFilter, choiceOf, textOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 
-/** One run that a handler owes to one event, transition, anomaly or dead job. */
+/** One run that a handler owes: for an event, a move, an anomaly or a dead job. */
 export interface Job {
   /** The job's id. */
   readonly id: string;

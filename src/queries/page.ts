@@ -7,14 +7,13 @@ import { shown, textOf } from "./arguments.ts";
 import { wayThrough, type List, type Path } from "./paths.ts";
 
 /**
- * One page of a list. A page costs the same however many rows there are: it goes by an index of the first filter, and looks for
- * the others among at most 5,000 rows. So where several filters are given, a page can have few items, or none, and still have
- * a `nextCursor`.
+ * One page of a list. With several filters a page can have few items, or none, and still have a `nextCursor`: one
+ * read looks at 5,000 rows at most.
  */
 export interface Page<Item> {
   /** The items of this page. */
   readonly items: Item[];
-  /** Pass it as `cursor`, with the same filter, to get the next page. `null` on the last page. */
+  /** The `cursor` of the next page, for the same filter. `null` on the last page. */
   readonly nextCursor: string | null;
 }
 

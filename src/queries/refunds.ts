@@ -17,8 +17,8 @@ export interface RefundQueries {
    */
   get(refundId: string, options?: { contractId?: string | undefined }): Promise<MirroredRefund | undefined>;
   /**
-   * In the order of contract and refund id. With `state` or `olderThan` the one that was initiated first comes first; with
-   * `changedSince` they are in the order of change.
+   * Lists refunds by contract and refund id. With `state` or `olderThan`: oldest `initiatedAt` first. With
+   * `changedSince`: in the order of change.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
@@ -29,9 +29,9 @@ export interface RefundQueries {
 export interface RefundFilter extends OfContract {
   /** The state. */
   readonly state?: MirroredRefund["state"] | undefined;
-  /** Initiated longer ago than this, in ms: with `state: "initiated"` the refunds that are silent. */
+  /** Initiated at least this long ago. Milliseconds. With `state: "initiated"` it finds refunds that got stuck. */
   readonly olderThan?: number | undefined;
-  /** Changed by a commit at or after this time: ISO 8601, or a `Date`. */
+  /** Only refunds that the mirror changed at or after this time. ISO 8601, or a `Date`. */
   readonly changedSince?: string | Date | undefined;
 }
 

@@ -5,15 +5,18 @@ import type { EventMetadata } from "../events/event.ts";
 import type { Party } from "../events/snapshot.ts";
 import type { DeliveryRow, RefundRow } from "../store/tables.ts";
 
-/** A contract as the mirror knows it. Amounts are halalas; times ISO 8601 with Z, their fraction as the service gave it. */
+/**
+ * A contract as the mirror knows it. Amounts are halalas. Times are ISO 8601 with `Z`, the fraction as the service
+ * gave it.
+ */
 export interface MirroredContract {
   /** The service's id of the contract. */
   contractId: string;
   /** The app's own id, given when the contract was created. */
   reference: string | null;
-  /** `"unknown"` while only events of its milestones have come. */
+  /** The status. `"unknown"` while only events of its milestones have arrived. */
   status: ContractStatus;
-  /** When it moved there. Where the service gave no time, when the delivery that moved it first arrived. */
+  /** When it got this status. If the service gave no time: when the delivery first arrived. */
   statusSince: string;
   /** The status before. */
   previousStatus: string | null;
@@ -43,7 +46,10 @@ export interface MirroredContract {
   refunds: MirroredRefund[];
   /** When the service created it. ISO 8601; `null` while that is not known. */
   createdAt: string | null;
-  /** The newest time that the service gave. Where it gave none, when the delivery that moved it last first arrived. */
+  /**
+   * The newest time that the service gave. If it gave none: when the delivery that moved the contract last first
+   * arrived.
+   */
   updatedAt: string;
   /** When we last committed a change. */
   changedAt: string;
@@ -81,8 +87,8 @@ export function toRefund({ initiatedKey: _, changedAt: __, ...refund }: RefundRo
 }
 
 /**
- * One payment of a contract or of a milestone. A contract paid in milestones has a row of its own and one for each of them:
- * sum those whose `milestoneId` is `null`.
+ * One payment of a contract or a milestone. A contract that is paid in milestones has one row for itself and one for
+ * each milestone: to sum money, take those whose `milestoneId` is `null`.
  */
 export interface MirroredPayment {
   /** The payment's id. */
@@ -103,7 +109,7 @@ export interface MirroredPayment {
   completedAt: string;
 }
 
-/** One dispute that was raised over a contract or a milestone. */
+/** One dispute over a contract or a milestone. */
 export interface MirroredDispute {
   /** The dispute's id; `null` if the event named none. */
   disputeId: string | null;
@@ -115,12 +121,12 @@ export interface MirroredDispute {
   raisedAt: string;
 }
 
-/** One line of a contract's history: what an input said of one entity, and whether that moved it. */
+/** One line of the history: the status that an event or an API read claims, and whether the mirror followed. */
 export type Transition = Omit<TransitionRecord, "position">;
 
 /** One stored delivery. Copies of it are counted, not stored. */
 export interface MirroredDelivery {
-  /** The webhook id, or an id of its own for a delivery that is set aside. */
+  /** The webhook id. A quarantined delivery has an id of its own. */
   id: string;
   /** The id in the header, else the payload's id, else the digest of the body. */
   webhookId: string;
@@ -136,7 +142,7 @@ export interface MirroredDelivery {
   outcome: DeliveryRow["outcome"];
   /** Why it was not applied; `null` if it was. */
   reason: string | null;
-  /** How many times it came. */
+  /** How many copies have arrived. */
   attempts: number;
   /** When it happened. ISO 8601; `null` if the service gave no time. */
   occurredAt: string | null;
@@ -144,15 +150,15 @@ export interface MirroredDelivery {
   receivedAt: string;
   /** When its newest copy arrived. ISO 8601. */
   lastReceivedAt: string;
-  /** Which signing secret verified it. */
+  /** The id of the signing secret that verified it. */
   secretId: string;
-  /** The raw bytes as received; `null` once pruned. */
+  /** Resolves with the raw bytes as received, or with `null` once they are pruned. */
   body(): Promise<Uint8Array | null>;
 }
 
 /** One quarantined delivery, with its headers. */
 export interface QuarantinedDelivery extends MirroredDelivery {
-  /** As received, without the signature; `null` once pruned. */
+  /** The headers that the mirror keeps, never a signature. `null` once they are pruned. */
   headers: Readonly<Record<string, string>> | null;
 }
 
@@ -168,6 +174,6 @@ export interface Anomaly {
   webhookId: string | null;
   /** A short text for people. */
   detail: string;
-  /** The event's time. Where the service gave none, when the delivery first arrived. */
+  /** The event's time. If the service gave none: when the delivery first arrived. ISO 8601. */
   at: string;
 }

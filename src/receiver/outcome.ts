@@ -1,7 +1,7 @@
 /** How a request ended. `applied`, `duplicate` and `quarantined` are durable and answered 200. */
 export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
 
-/** Why an authentic body can't be read. */
+/** Why a body with a valid signature can't be read. */
 export type UnreadableReason =
   | "not-utf8"
   | "not-json"
@@ -13,7 +13,7 @@ export type UnreadableReason =
   | "corrupt-encoding"
   | "inflated-too-large";
 
-/** Why a request was not applied. Stored with a quarantined delivery, logged for the rest. */
+/** Why a request was not applied. Stored with a quarantined delivery, and logged for all others. */
 export type Reason =
   // quarantined: authentic, stored, and set aside
   | UnreadableReason

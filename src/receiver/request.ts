@@ -2,36 +2,36 @@
 import { isBodyStream, viewOf, type BodyStream } from "./body/body-stream.ts";
 import { failed, type Verdict } from "./outcome.ts";
 
-/** Header names in any case, values as the host has them. */
+/** Headers with names in any case. */
 export type HeaderBag =
   | Iterable<readonly [string, string | readonly string[]]>
   | readonly string[]
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One HTTP request, in a form that every framework, gateway or test can give. Looser copies are taken as well: a header that
- * is a number counts as its text, and one that is `null` as absent.
+ * One HTTP request, in a form that any framework, gateway or test can give. It is lenient: a header that is a number
+ * counts as its text, and `null` as absent.
  */
 export interface ReceiveRequest {
-  /** In any case. One that is absent is taken for `POST`: no reason to lose a delivery. */
+  /** The HTTP method in any case. Absent: `POST`. */
   readonly method?: string | undefined;
   /** `Headers`, a record, a `Map`, pairs, or Node's flat `rawHeaders`. */
   readonly headers: HeaderBag;
   /**
-   * The bytes as received; text is taken as UTF-8. Or a stream of them, of Node or of the Fetch API: it is read only where
-   * method and headers allow a delivery, and no further than `webhook.maxBodyBytes`. Absent where a parser has consumed them.
+   * The bytes as received; text counts as UTF-8. Or a stream of Node or of the Fetch API: the mirror reads it only if
+   * method and headers allow a delivery, up to `webhook.maxBodyBytes`. Absent if a parser has consumed the bytes.
    */
   readonly body?: Uint8Array | string | BodyStream | null | undefined;
-  /** The body is base64 of the bytes, as some gateways hand it over. */
+  /** Whether `body` is base64, as some gateways send it. Default `false`. */
   readonly isBase64Encoded?: boolean | undefined;
   /**
-   * Something else has read the body before, and may have changed it. Where its signature does not hold the answer is then
-   * 500, which the service retries, and not 401. Default `false`.
+   * Whether something has read the body before and may have changed it. A wrong signature then gets 500, which the
+   * service retries, instead of 401. Default `false`.
    */
   readonly isSecondHand?: boolean | undefined;
   /** For adapters: which line of this host's set-up to change. The log shows it where the bytes are gone. */
   readonly hint?: string | undefined;
-  /** For adapters: an error of the host's own, in the place of a request. It is logged; the answer is 503. */
+  /** For adapters: an error of the host, instead of a request. The mirror logs it and answers 503. */
   readonly fault?: unknown;
 }
 

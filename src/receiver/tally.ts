@@ -9,14 +9,14 @@ export interface Tally {
   readonly acceptedAt: string | null;
 }
 
-/** By reason. Reasons are a closed list: whoever sends forged requests adds to a number, and to no memory. */
+/** Refused requests by reason. The list of reasons is closed, so forged requests can't fill the memory. */
 export type Refused = Readonly<Partial<Record<Reason, Refusal>>>;
 
-/** Requests that were not answered 2xx for one reason, since the process started. */
+/** Requests with one reason that were not answered 2xx, since the process started. */
 export interface Refusal {
-  /** How many there were. */
+  /** How many. */
   readonly count: number;
-  /** When the last came. ISO 8601. */
+  /** When the last one arrived. ISO 8601. */
   readonly lastAt: string;
 }
 

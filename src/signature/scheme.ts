@@ -41,8 +41,9 @@ export interface SignatureScheme {
 export type ResolvedScheme = Readonly<Required<SignatureScheme>>;
 
 /**
- * The signed bytes: a named form, or a function of the parts. A timestamp or an id that the function reads is taken
- * as signed, hence required (and the timestamp held to the tolerance); one that it does not read is not looked at.
+ * The signed bytes: a named form, or a function of the parts. If the function reads the timestamp or the id, that
+ * header is required and counts as signed, and the timestamp must be within the tolerance. Otherwise the header is
+ * ignored.
  */
 export type SignedContent =
   "body" | "timestamp.body" | "id.timestamp.body" | ((parts: SignedParts) => Uint8Array | string);
@@ -57,7 +58,7 @@ export interface SignedParts {
   readonly body: Uint8Array;
 }
 
-/** `utf8`: the whole text, its `whsec_` included. `base64`: the decoded bytes, a leading `whsec_` set aside. */
+/** `utf8`: the whole text, with its `whsec_`. `base64`: the decoded bytes, without a leading `whsec_`. */
 export type SecretEncoding = "utf8" | "base64";
 
 /** The form of a signed timestamp. */

@@ -2,12 +2,14 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { describeKind, describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { ResolvedScheme, SecretEncoding } from "./scheme.ts";
 
-/** The option `webhook.secrets`, where it is not a function: one signing secret, or all that are live at once. */
+/** The option `webhook.secrets` without a function: one signing secret, or all that are live at once. */
 export type SecretsOption = string | SecretOption | readonly (string | SecretOption)[];
 
 /** One signing secret. `encoding` overrides the scheme's `secretEncoding`. */
 export interface SecretOption {
-  /** Recorded with each delivery that it verifies. Default: `default`; in an array its place, from `1` on. */
+  /**
+   * Recorded with each delivery that this secret verifies. Default: `default`; in an array its place, from `1` on.
+   */
   readonly id?: string;
   /** The secret as the service shows it. */
   readonly secret: string;

@@ -2,7 +2,7 @@ import { orderKeyToMs, parseWireTime } from "../shared/wire-time.ts";
 import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { TimestampUnit } from "./scheme.ts";
 
-/** The option `webhook.toleranceMs`: one number for both sides, or each side of its own. */
+/** The option `webhook.toleranceMs`: one number for both sides, or one for each. */
 export type ToleranceOption =
   | number
   | {

@@ -6,25 +6,31 @@ import type { JobRow } from "./tables.ts";
 
 /** The jobs that handlers are owed. */
 export interface JobQueue {
-  /** Adds jobs in the order given; one whose handler and key are known already is left out. Says which went in. */
+  /**
+   * Adds jobs in the given order, except those whose handler and key exist already. Resolves with those that were
+   * added.
+   */
   insert(jobs: readonly NewJob[]): Promise<boolean[]>;
-  /** Takes due jobs for a worker: they are running, and their attempt is counted. In order of arrival. */
+  /** Takes due jobs for a worker, in order of arrival. They are running then, and the attempt is counted. */
   claim(claim: Claim): Promise<JobRow[]>;
-  /** Ends runs, and promotes the next of each line that moves on. Says which runs still held their job: only those count. */
+  /**
+   * Ends runs and makes the next job of each line due. Resolves with the runs that still held their job: only those
+   * count.
+   */
   settle(settlements: readonly Settlement[]): Promise<boolean[]>;
-  /** Puts a worker down as alive until `leaseMs` from now. `false` where it had been given up in the meantime. */
+  /** Marks a worker as alive until `leaseMs` from now. Resolves with `false` if others had given it up meanwhile. */
   beat(worker: WorkerBeat): Promise<boolean>;
-  /** Ends a worker: what it still runs is given back, its attempt not counted. */
+  /** Ends a worker. Its running jobs go back to the queue, without counting the attempt. */
   retire(workerId: string): Promise<void>;
-  /** Gives up workers that have not been heard of: what they ran is due again, or dead. */
+  /** Ends workers that are silent for too long. Their running jobs are due again, or dead. */
   reclaim(limits: { readonly attemptsMax: number }): Promise<JobRow[]>;
-  /** Puts dead jobs back into their lines, with no attempt behind them. */
+  /** Puts dead jobs back into their lines, with no attempts behind them. */
   revive(seqs: readonly number[]): Promise<void>;
-  /** Keeps registrations and commits apart: many commits at once, or one registration. */
+  /** Locks the subscriptions: shared by commits, or alone for one registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
 }
 
-/** A job before the store has given it its place in its line. */
+/** A job that is not stored yet. */
 export type NewJob = Pick<
   JobRow,
   "handler" | "contractId" | "jobKey" | "contentKey" | "webhookId" | "payload"
@@ -34,15 +40,15 @@ export type NewJob = Pick<
 export interface Claim {
   /** Who asks. */
   readonly workerId: string;
-  /** Whose jobs, the handlers first that come first. */
+  /** The handlers whose jobs to take; those of the first come first. */
   readonly handlers: readonly string[];
   /** How many jobs at most. */
   readonly limit: number;
-  /** Jobs whose worker was lost are taken alone, so that one that ends its process takes no other with it. */
+  /** Take jobs of lost workers one by one: a job that kills its process takes no other job with it. */
   readonly lost: boolean;
 }
 
-/** How one run ended. The worker and the attempt are the fence: a run that lost its lease ends nothing. */
+/** How one run ended. Worker and attempt must still be the job's: a run that lost its lease ends nothing. */
 export type Settlement = {
   /** The job. */
   readonly seq: number;

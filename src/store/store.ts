@@ -6,33 +6,36 @@ import type { JobQueue } from "./queue.ts";
 import type { TableName, Tables } from "./tables.ts";
 
 /**
- * Where the mirror's rows live. A store knows tables, keys and transactions, and nothing of deliveries or contracts:
- * what happens to them is decided once, above it, so that stores can't differ in behaviour.
+ * A database for the mirror: made by `sqlite()` or `postgres()`. It knows tables, keys and transactions, and nothing
+ * of contracts, so all stores behave the same.
  *
- * Every method that can't be carried out now (locked, full, unreachable) rejects with `store-unavailable`; after `close` with `closed`.
+ * Every method rejects with `store-unavailable` if the database is locked, full or out of reach, and with `closed`
+ * after `close`.
  */
 export interface Store {
-  /** For logs and messages: the kind and the place, never a password. */
+  /** The kind and the place, for logs and messages. Never a password. */
   readonly description: string;
-  /** For reads and joins of the integrator's own. Throws `invalid-configuration` on a store without SQL. */
+  /** Kysely for the app's own reads and joins. Throws `invalid-configuration` on a store without SQL. */
   readonly db: Kysely<MirrorDatabase>;
-  /** Makes the tables ready: `auto` migrates, `check` refuses with `schema-version` when they are of another version. */
+  /**
+   * Makes the tables ready: `auto` migrates them, `check` rejects with `schema-version` if their version is another.
+   */
   open(options: OpenOptions): Promise<void>;
   /**
-   * Runs `work` in one transaction; commits when it resolves, rolls back when it rejects. Where a database has several
-   * writers `work` may run again after another was in its way, so it does nothing outside of the transaction.
+   * Runs `work` in one transaction. It commits when `work` resolves, and rolls back when it rejects. `work` may run
+   * again after a conflict with another writer, so it must do nothing outside of the transaction.
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
-  /** Runs `work` on one consistent view of what is committed. */
+  /** Runs `work` on one consistent view of the committed rows. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
-  /** How often it is worth a look whether another process has added jobs. */
+  /** How often to look for jobs of other processes. Milliseconds. */
   readonly lookEveryMs: number;
   /**
-   * When the next job of these handlers is due: ISO 8601, in the past where one is due now, `null` where none waits for its
-   * time. A look, cheap enough for many a second.
+   * When the next job of these handlers is due: ISO 8601. In the past if one is due now; `null` if none waits. Cheap
+   * enough for many calls a second.
    */
   nextJobAt(handlers: readonly string[]): Promise<string | null>;
-  /** Waits for what is running, then lets go of the database. */
+  /** Waits for running work, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -46,11 +49,11 @@ export interface OpenOptions {
   readonly clock: Clock;
 }
 
-/** Reads; inside a transaction, of its own writes too. */
+/** Reads. Inside a transaction it sees the transaction's own writes. */
 export interface StoreReader {
   /** The rows that fit the query. */
   find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
-  /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts what was picked. */
+  /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts the picked ones. */
   walk<Name extends TableName>(
     table: Name,
     stretch: Stretch<Tables[Name]>,
@@ -64,7 +67,7 @@ export interface StoreReader {
     field: FieldOf<Name>,
     where?: readonly Condition<Tables[Name]>[],
   ): Promise<Map<string | null, number>>;
-  /** The rows whose `field` is one of `values`, in no order; of each value at most `limitEach`, whichever. */
+  /** The rows whose `field` is one of `values`, in no order. For each value at most `limitEach`, whichever. */
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
@@ -72,7 +75,7 @@ export interface StoreReader {
     without?: readonly FieldOf<Name>[],
     limitEach?: number,
   ): Promise<Tables[Name][]>;
-  /** The rows that have the keys of these, whatever else they say; in no order. A key with a null in it is no row's. */
+  /** The rows with the same keys as these, in no order. A key with a null in it fits no row. */
   lookupKeys<Name extends TableName>(
     table: Name,
     rows: readonly Partial<Tables[Name]>[],
@@ -83,22 +86,22 @@ export interface StoreReader {
 /** Reads and writes inside one transaction. */
 export interface StoreTransaction extends StoreReader {
   /**
-   * Keeps every other writer off these contracts until the end, those that have no row yet too, and gives the rows that
-   * there are. Locks are taken in one order, so that two commits never wait for each other.
+   * Locks these contracts against all other writers until the end, with or without a row, and resolves with the rows
+   * that exist. Locks are taken in one order, so two commits never wait for each other.
    */
   lockContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
-  /** As `lookup`, and keeps every other writer off these rows until the end; locks are taken in the order of the values. */
+  /** Like `lookup`, and locks the rows against all other writers until the end, in the order of the values. */
   lock<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
     values: readonly string[],
     without?: readonly FieldOf<Name>[],
   ): Promise<Tables[Name][]>;
-  /** Inserts what meets no taken key or unique field, and says of each row whether it went in. */
+  /** Inserts rows, except those whose key or unique field is taken. Resolves with whether each was inserted. */
   insert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<boolean[]>;
-  /** Inserts each row, or replaces the one of its key. */
+  /** Inserts each row, or replaces the row with its key. */
   upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
-  /** Sets fields of the rows that these name by `field`: each holds its `field` and what is set, the same fields in all. */
+  /** Updates rows by `field`. Each item has the `field` and the same further fields to set. */
   updateEach<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
@@ -108,41 +111,41 @@ export interface StoreTransaction extends StoreReader {
   remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
   /** The jobs that handlers are owed. */
   readonly jobs: JobQueue;
-  /** The transaction in the database's own terms, for statements of the integrator's. */
+  /** Lends the transaction to the app, in the terms of its database. */
   lend(): Lent;
-  /** Runs `work`; when it rejects, what it wrote is undone and the transaction goes on. */
+  /** Runs `work`. If it rejects, its writes are undone and the transaction goes on. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A transaction that is lent out, until it is taken back. */
+/** A transaction lent to a handler, until the handler ends. */
 export interface Lent {
-  /** Kysely on the transaction: the mirror's tables by their plain names. */
+  /** Kysely on the transaction. It finds the mirror's tables by their plain names. */
   readonly trx: Kysely<MirrorDatabase>;
-  /** The driver's own connection; `undefined` where a host's Kysely hides it. */
+  /** The driver's own connection. `undefined` if the app's Kysely hides it. */
   readonly connection: unknown;
-  /** The store's own fault, where that is why a statement of the borrower's failed: it may go through another time. */
+  /** The store's own fault, if a statement of the handler failed because of it: another try may succeed. */
   faultOf(error: unknown): Error | undefined;
-  /** From now on both refuse. */
+  /** Ends the loan: `trx` and `connection` refuse from now on. */
   takeBack(): void;
 }
 
 /** The name of a field of a table. */
 export type FieldOf<Name extends TableName> = keyof Tables[Name] & string;
 
-/** A row before the database has given it its number. */
+/** A row that has no number yet. */
 export type NewRow<Name extends TableName> = Omit<Tables[Name], "seq">;
 
 /** Picks, orders and limits rows. */
 export interface Query<Row> {
   /** Conditions that all must hold. */
   readonly where?: readonly Condition<Row>[];
-  /** By these fields, text bytewise; ascending unless `descending`. */
+  /** The fields to order by, ascending. Text is compared bytewise. */
   readonly orderBy?: readonly (keyof Row & string)[];
   /** Reverses the order. Default `false`. */
   readonly descending?: boolean;
   /** How many rows at most. */
   readonly limit?: number;
-  /** Fields that are not read and come as `null`: large ones that the caller does not need. */
+  /** Large fields that are not read and come as `null`. */
   readonly without?: readonly (keyof Row & string)[];
 }
 

@@ -15,7 +15,7 @@ export interface AnswerInfo {
   readonly status: number;
   /** The `Date` header as sent; `null` without one. */
   readonly date: string | null;
-  /** From sending the request that was answered to the end of its answer, in milliseconds of the client's clock. */
+  /** Milliseconds from sending the answered request to the end of its answer, by the client's clock. */
   readonly tookMs: number;
   /** How many requests were sent for it. */
   readonly attempts: number;

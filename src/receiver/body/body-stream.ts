@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { isAnyArrayBuffer, isArrayBufferView, isUint8Array } from "node:util/types";
 import { nextTurn } from "../../shared/timers.ts";
 
-/** A body as a host hands it over before it has come. */
+/** A request's body before it has arrived. */
 export type BodyStream = NodeBodyStream | WebBodyStream;
 
 /** The parts of a Node `Readable`, such as an `IncomingMessage`, that the mirror uses. */

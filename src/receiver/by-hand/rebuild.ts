@@ -9,7 +9,7 @@ import { refold } from "../transition.ts";
 export interface RebuildOptions {
   /** Called after each contract. */
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
-  /** Rejects with its reason before the next contract; what is done stays done. */
+  /** Ends the rebuild before the next contract. Contracts done so far stay done. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -6,7 +6,7 @@ import { within } from "../../shared/within.ts";
 import { prepareSecrets, type PreparedSecret, type SecretsOption } from "../../signature/secret.ts";
 import type { ResolvedScheme } from "../../signature/scheme.ts";
 
-/** The signing secrets, or where to get them: a function is asked at start and again after a mismatch. */
+/** The signing secrets, or a function that returns them. It is called at the start, and again after a mismatch. */
 export type SecretsSource = SecretsOption | (() => SecretsOption | Promise<SecretsOption>);
 
 export interface LiveSecrets {

@@ -6,39 +6,40 @@ import type { HostKysely, PgPool } from "./pool.ts";
 
 /** Options of `postgres()`. */
 export interface PostgresOptions {
-  /** The schema that the tables are in; made when it is missing. Default `escrow_mirror`. */
+  /** The schema of the tables. It is created if it is missing. Default `escrow_mirror`. */
   readonly schema?: string | undefined;
-  /** Put before the name of every table, for a schema that others use too. Default none. */
+  /** Put before the name of every table, for a schema that others use too. Default: none. */
   readonly prefix?: string | undefined;
   /**
-   * How long one transaction or read may take: the waits for its turn, for a connection and for locks, and every try, are
-   * part of it, the time of `inTransaction` handlers is not. Deliveries that take longer are answered 503. Milliseconds, at
-   * most 20,000 (the service waits 30 s for an answer), default 15,000.
+   * How long one transaction or read may take, with all its waits and retries. The time of `inTransaction` handlers
+   * does not count. Deliveries that take longer get 503. Milliseconds, default 15,000, at most 20,000: the service
+   * waits 30 s for an answer.
    */
   readonly deadlineMs?: number | undefined;
   /**
-   * Keeps raw bodies and headers in a table of their own, one partition for each `day` or `month` of arrival, so that
-   * pruning drops partitions instead of deleting rows. Ids and digests stay where they are: dedupe holds for ever. Laid out
-   * when the store is first opened with it, with `migrate: "auto"` or by `escrow-mirror migrate --partition`; processes that
-   * are opened later find it so, with the option or without. Restart those that run already. Default: not partitioned.
+   * Stores raw bodies and headers in a table of their own, with one partition for each `day` or `month` of arrival.
+   * Pruning then drops partitions instead of deleting rows. Ids and digests stay in place, so duplicates are known
+   * for ever. The first opening with `migrate: "auto"`, or `escrow-mirror migrate --partition`, makes the partitions;
+   * restart processes that run already. Later processes find them, with or without this option. Default: not
+   * partitioned.
    */
   readonly partition?: Period | undefined;
 }
 
-/** Where the database is: its address, or what the app has open on it already. */
+/** The database: its address, or a connection that the app has already. */
 export type PostgresTarget =
   | {
-      /** `postgres://…`. Needs the package `pg`, loaded when the store is opened. */
+      /** `postgres://…`. Needs the package `pg`, which is loaded when the store is opened. */
       readonly connectionString: string;
-      /** How many connections are opened at most. Default 10. */
+      /** How many connections at most. Default 10. */
       readonly connectionsMax?: number | undefined;
     }
   | {
-      /** A pool of the package `pg`. It stays the app's to end. */
+      /** A pool of the package `pg`. The app ends it. */
       readonly pool: PgPool;
     }
   | {
-      /** A Kysely instance on `pg`, 0.28 or newer. Its plugins are neither applied nor touched. */
+      /** A Kysely instance on `pg`, version 0.28 or newer. Its plugins are not applied to the mirror's statements. */
       readonly kysely: HostKysely;
     };
 

@@ -6,7 +6,7 @@ import { lateAnswer } from "./faults.ts";
 
 /** A pool of `pg`. */
 export interface PgPool {
-  /** For messages: where it connects to. */
+  /** Where it connects to, for messages. */
   readonly options?: {
     /** The address. */
     readonly connectionString?: string | undefined;
@@ -29,7 +29,7 @@ export interface PgPool {
 export interface PgClient {
   /** Runs a statement. */
   query(query: PgQuery): Promise<PgResult>;
-  /** Whether queries are sent without waiting for the answers to those before. */
+  /** Whether queries are sent before the last one is answered. */
   readonly pipeline?: boolean;
   /** The connection to the server. */
   readonly connection?: {
@@ -64,7 +64,7 @@ export interface PgQuery {
   };
 }
 
-/** Of several statements in one text: one result each. */
+/** A result, or one for each statement of a text with several. */
 export type PgResult = { rows: unknown[]; rowCount?: number | null } | { rows: unknown[] }[];
 
 /** One connection, ours until it is released. */
@@ -219,7 +219,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** A Kysely instance on `pg`, of any version. Its plugins are not applied to what we run. */
+/** A Kysely instance on `pg`, of any version. Its plugins are not applied to the mirror's statements. */
 export interface HostKysely {
   /** The same instance without its plugins. */
   withoutPlugins(): HostKysely;

@@ -35,19 +35,19 @@ import type { Session } from "../sql/session.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
 import type { Store } from "../store.ts";
 
-/** The mirror in Postgres, and what only Postgres has. */
+/** A store in Postgres, with its additional methods. */
 export interface PostgresStore extends Store {
   /**
-   * Takes raw bodies and headers away that came before `before`: partitions that hold nothing newer are dropped, what is in
-   * none is deleted row by row. Facts, ids and digests stay, so that late events still fold right and replays are known.
-   * Deliveries that are quarantined keep theirs.
+   * Removes raw bodies and headers that arrived before `before`. Partitions without newer rows are dropped; rows
+   * without a partition are deleted one by one. Facts, ids and digests stay, so late events and duplicates are still
+   * handled correctly. Quarantined deliveries are left alone.
    */
   prunePayloads(before: Date): Promise<PrunedPayloads>;
 }
 
 /**
- * The mirror in Postgres: for any number of processes on any number of machines. Nothing is kept on a connection beyond
- * its transaction, so that a pooler such as PgBouncer in transaction mode may be in between.
+ * A store in Postgres, for any number of processes on any number of machines. Connections hold no state between
+ * transactions, so a pooler such as PgBouncer in transaction mode may stand in between.
  *
  * ```ts
  * postgres({ connectionString: process.env.DATABASE_URL! })

@@ -6,20 +6,23 @@ import type { SqliteHandle } from "./handle.ts";
 
 /** Options of `sqlite()`. */
 export interface SqliteOptions {
-  /** Put before the name of every table, so that they can share a database with others. Default `escrow_`. */
+  /** Put before the name of every table, so that the mirror can share a database. Default `escrow_`. */
   readonly prefix?: string | undefined;
-  /** How long to wait for another process's transaction before answering 503. Milliseconds, at most 20,000, default 800. */
+  /**
+   * How long to wait for another process's transaction before the answer is 503. Milliseconds, default 800, at most
+   * 20,000.
+   */
   readonly busyTimeoutMs?: number | undefined;
 }
 
-/** A file by its path, or what the app has open on it. */
+/** A file by its path, or the app's open database. */
 export type SqliteTarget = (
   | {
       /** The path of a file, or `":memory:"` for tests. */
       readonly path: string;
     }
   | {
-      /** An open better-sqlite3 `Database`. On a file the mirror opens connections of its own beside it. */
+      /** An open better-sqlite3 `Database`. If it is a file, the mirror opens connections of its own. */
       readonly database: SqliteHandle;
     }
 ) &
