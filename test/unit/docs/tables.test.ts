@@ -1,9 +1,13 @@
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
-import { sqliteDialect } from "../../../src/store/sql/dialect.ts";
+import { postgres } from "../../../src/store/postgres/store.ts";
 import { columnsOf } from "../../../src/store/sql/codec.ts";
-import { migrationSql } from "../../../src/store/sql/migrate.ts";
+import { sqlite } from "../../../src/store/sqlite/store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { tables, type TableName } from "../../../src/store/tables.ts";
+import { delivery } from "../../support/delivery.ts";
+import { openMirror, temporaryFile } from "../../support/mirror.ts";
+import { freshSchema, postgresUrl, run } from "../../support/postgres.ts";
 import { columnsIn, type DocColumn } from "./columns.ts";
 import { readText } from "./pages.ts";
 
@@ -46,12 +50,34 @@ it.each(names)(
   },
 );
 
-it("the queries of the guide run on SQLite", () => {
-  const database = new Database(":memory:");
-  for (const sql of migrationSql(sqliteDialect, { schema: null, prefix: "escrow_" }, "")) database.exec(sql);
+const queries = [...page.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, sql = ""]) => sql);
+const [join = "", lateOnSqlite = "", lateOnPostgres = ""] = queries;
+
+/** Two contracts that are paid: one 15 days ago, one 13. */
+async function payTwo(store: Store): Promise<void> {
+  const mirror = await openMirror({ store });
+  for (const days of [15, 13]) {
+    const createdAt = new Date(Date.now() - days * 86_400_000).toISOString();
+    const paid = { id: `p-${days}`, createdAt, contractId: `CNT-${days}`, reference: `order-${days}` };
+    await mirror.receive(delivery("payment.completed", { ...paid, status: "Escrow", paymentId: "PAY-1" }));
+  }
+  await mirror.close();
+}
+
+it("the guide's queries find their contracts on SQLite", async () => {
+  const path = temporaryFile();
+  await payTwo(sqlite(path));
+  const database = new Database(path);
   database.exec("create table orders (id text primary key, total integer)");
-  const queries = [...page.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, sql = ""]) => sql);
-  const ours = queries.filter((sql) => sql.includes("escrow_contracts"));
-  expect(ours).toHaveLength(2);
-  for (const sql of ours) expect(database.prepare(sql).all()).toEqual([]);
+  database.exec("insert into orders values ('order-13', 600)");
+  expect(database.prepare(join).all()).toMatchObject([{ id: "order-13", total: 600, status: "Escrow" }]);
+  expect(database.prepare(lateOnSqlite).all()).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
+  database.close();
+});
+
+it("the guide's query for Postgres finds its contract there", async () => {
+  const schema = freshSchema();
+  await payTwo(postgres({ connectionString: postgresUrl, schema }));
+  const rows = await run(lateOnPostgres.replaceAll("escrow_mirror.", `"${schema}".`));
+  expect(rows).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
 });
