@@ -17,11 +17,12 @@ const names = Object.keys(tables) as TableName[];
 function documented(table: string): (DocColumn & { meaning: string; rely: string })[] {
   const [, section = ""] = new RegExp(`^### \`${table}\`$([^]*?)(?=^### |$(?![^]))`, "m").exec(page) ?? [];
   return [...section.matchAll(/^\| `(\w+)`(.*)\|$/gm)].map(([, name = "", cells = ""]) => {
-    const [sqlite = "", postgres = "", isNull = "", meaning = "", rely = ""] = cells
+    const [onSqlite = "", onPostgres = "", isNull = "", meaning = "", rely = ""] = cells
       .split("|")
       .slice(1)
       .map((cell) => cell.trim());
-    return { name, sqlite, postgres, nullable: isNull === "yes", meaning, rely };
+    const types = { sqlite: onSqlite, postgres: onPostgres };
+    return { name, ...types, nullable: isNull === "yes", meaning, rely };
   });
 }
 
