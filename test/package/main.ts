@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createConsumer, install, link, root, run, type Consumer } from "./consumer.ts";
-import { cjsSource, esmSource, jestSource, printed, withoutPeers } from "./sources.ts";
+import { cjsSource, esmSource, jestSource, kitPrinted, kitSource, printed, withoutPeers } from "./sources.ts";
 
 const flags = new Set(process.argv.slice(2));
 /** better-sqlite3 with what it needs, and what a type check needs, where they are linked. */
@@ -96,9 +96,18 @@ async function tryWithoutPeers(): Promise<void> {
 
 async function tryLinked(): Promise<void> {
   const consumer = createConsumer(join(scratch, "linked"));
-  await link(consumer, tarball, ["kysely", ...sqlite, ...types, "esbuild"]);
+  await link(consumer, tarball, ["kysely", "fast-check", ...sqlite, ...types, "esbuild"]);
   await checkModules(consumer);
   await checkBundle(consumer);
+  await checkKit(consumer);
+}
+
+/** The testing kit, type-checked and run. */
+async function checkKit(consumer: Consumer): Promise<void> {
+  consumer.write("kit.mts", kitSource);
+  const compiler = ["node_modules/typescript/bin/tsc", "--strict", "--types", "node"];
+  await consumer.runNode(...compiler, "--target", "es2022", "--module", "nodenext", "kit.mts");
+  equal(await consumer.runNode("kit.mjs"), kitPrinted);
 }
 
 /** Type-checked, our declarations too, and run: `import`, and `require` of what is ESM only. */

@@ -59,9 +59,37 @@ ${run}`;
 /** What every run of the two prints. */
 export const printed = "200 CNT-1 true true";
 
-/** Every subpath loads without any optional peer; only opening an SQLite store asks for better-sqlite3. */
+/** The testing kit as a property test uses it, and what it prints. */
+export const kitSource = `import * as fc from "fast-check";
+import { buildEvent, createTestMirror, livesFrom, type Life, type TestMirror } from "escrow-mirror/testing";
+import { arbitraries, assertConverges } from "escrow-mirror/testing/fast-check";
+
+async function main(): Promise<void> {
+  const { mirror, deliver }: TestMirror = await createTestMirror();
+  const { outcome } = await deliver(buildEvent("contract.created", { data: { contractId: "CNT-1" } }));
+  const lives: Life[] = livesFrom(1, 3);
+  await fc.assert(
+    fc.asyncProperty(arbitraries.schedule(), async (deliveries) => assertConverges(deliveries)),
+    { numRuns: 3 },
+  );
+  console.log(outcome, lives.length);
+  await mirror.close();
+}
+
+void main();
+`;
+export const kitPrinted = "applied 3";
+
+/**
+ * Every subpath loads without any optional peer, but for the one that is for fast-check alone; only opening an SQLite store asks
+ * for better-sqlite3.
+ */
 export const withoutPeers = (subpaths: readonly string[]): string => `
-for (const subpath of ${JSON.stringify(subpaths)}) await import(subpath);
+for (const subpath of ${JSON.stringify(subpaths)}) {
+  const missing = await import(subpath).then(() => "", (error) => error.message);
+  const expected = subpath.endsWith("/fast-check") ? "Cannot find package 'fast-check'" : "";
+  if (!missing.startsWith(expected) || (missing !== "" && expected === "")) throw new Error(subpath + ": " + missing);
+}
 const { createMirror } = await import("escrow-mirror");
 const { sqlite } = await import("escrow-mirror/sqlite");
 const opening = createMirror({ store: sqlite(":memory:"), webhook: { secrets: "${secret}" } });

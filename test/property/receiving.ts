@@ -93,6 +93,6 @@ async function deliver(receiver: Receiver, { batches }: Pick<Schedule, "batches"
 function bring(receiver: Receiver, { arrival, webhookId, atMs }: Arrived): Promise<Verdict> {
   // Each reading is an arrival of its own.
   if (arrival.kind === "snapshot") return receiver.takeSnapshot({ ...arrival });
-  const request = { method: "POST", ...signArrived({ arrival, webhookId }, secret) };
+  const request = signArrived({ arrival, webhookId }, secret);
   return arrivingAt(atMs, () => receiver.receive(request));
 }

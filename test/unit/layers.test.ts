@@ -61,10 +61,20 @@ describe("the map in src/README.md", () => {
 });
 
 describe("what users import", () => {
-  it("holds no generators, which need fast-check", () => {
+  it("holds the testing kit in its own entries alone", () => {
     const entries = files.filter((file) => !file.includes("/"));
     expect(entries).toContain("index.ts");
-    for (const file of entries) expect(importsOf(file)).not.toContain("testing");
+    const having = entries.filter((file) => importsOf(file).includes("testing"));
+    expect(having.sort()).toEqual(["testing-fast-check.ts", "testing.ts"]);
+  });
+
+  it("needs fast-check only for what testing/fast-check draws at random", () => {
+    const needing = files.filter((file) =>
+      /from "fast-check"/.test(readFileSync(join(source, file), "utf8")),
+    );
+    expect(needing.filter((file) => !file.startsWith("testing/arbitraries/"))).toEqual([]);
+    const importing = files.filter((file) => /arbitraries\//.test(readFileSync(join(source, file), "utf8")));
+    expect(importing).toEqual(["testing-fast-check.ts"]);
   });
 
   it("reaches the library from an adapter through its index alone", () => {

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { signBody } from "../../signature/sign.ts";
 import { history } from "./history.ts";
 import { plainDressing } from "../story/dressing.ts";
 
@@ -101,4 +102,26 @@ function mutate(body: Uint8Array, { at, cut, put }: Mutation): Uint8Array {
 
 function encode(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
+}
+
+/** A request that a receiver must stand. */
+export interface HostileRequest {
+  readonly method: "POST";
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The signature holds: it must be answered 2xx. Else it must be refused, and leave nothing. */
+  readonly isAuthentic: boolean;
+}
+
+/** Hostile bodies, half of them signed, with hostile headers. */
+export function hostile(secret: string): fc.Arbitrary<HostileRequest> {
+  const signature = fc.option(hostileSignature(), { nil: undefined });
+  return fc
+    .record({ body: hostileBody(), headers: hostileHeaders(), signature, isAuthentic: fc.boolean() })
+    .map(({ body, headers, signature: wrong, isAuthentic }) => {
+      const signed = signBody({ secret, body, webhookId: "-", timestamp: 0 })["X-Service-Signature"];
+      const value = isAuthentic ? signed : wrong;
+      const named = value === undefined ? {} : { "X-Service-Signature": value };
+      return { method: "POST", headers: { ...headers, ...named }, body: new Uint8Array(body), isAuthentic };
+    });
 }

@@ -1,5 +1,6 @@
 import { groupBy } from "../../shared/group-by.ts";
 import { signBody } from "../../signature/sign.ts";
+import type { Delivery } from "../delivery.ts";
 import type { History, SentEvent } from "./history.ts";
 import { takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
@@ -49,10 +50,18 @@ export function rearrange({ histories, distinct }: Schedule, arranged: Arrangeme
 export function signArrived(
   { arrival, webhookId }: { readonly arrival: ScheduledEvent; readonly webhookId: string },
   secret: string,
-) {
-  const { event, body, occurredAt } = arrival.sent;
+): Delivery & { readonly body: string } {
+  return signSent(arrival.sent, webhookId, secret);
+}
+
+/** One event as a delivery under `webhookId`. */
+export function signSent(
+  { event, body, occurredAt }: SentEvent,
+  webhookId: string,
+  secret: string,
+): Delivery & { readonly body: string } {
   const headers = signBody({ secret, body, webhookId, event: event.event, timestamp: occurredAt });
-  return { headers: { "Content-Type": "application/json", ...headers }, body };
+  return { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body };
 }
 
 /** What arrives of some histories: `lost[i]` takes an event out, `reads` puts API reads in. */

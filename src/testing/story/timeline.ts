@@ -1,5 +1,5 @@
 import type { History, SentEvent } from "./history.ts";
-import type { LifeMove } from "./life.ts";
+import type { ContractLife, LifeMove } from "./life.ts";
 import type { Arrived, Schedule } from "./schedule.ts";
 import type { ScheduledSnapshot } from "./snapshot-plan.ts";
 
@@ -9,6 +9,13 @@ export function toTimeline({ histories, batches, distinct }: Schedule): string {
   const told = histories.flatMap((each) => tellHistory(each, heard));
   const arrived = batches.map((batch, index) => `  ${index + 1}. ${batch.map(tellArrived).join(" | ")}`);
   return ["", "what happened", ...told, "what arrived (one line is one batch)", ...arrived, ""].join("\n");
+}
+
+/** A life as a story: what happened, event by event. */
+export function tellStory({ contractId, edition, milestoneIds, events }: ContractLife): string {
+  const told = events.map(({ event, moves }) => `    ${event}: ${moves.map(tellMove).join(", ")}`);
+  const about = `  ${contractId}, ${edition} edition, milestones ${milestoneIds.join(", ") || "none"}`;
+  return ["", about, ...told, ""].join("\n");
 }
 
 function tellHistory({ life, sent }: History, heard: ReadonlySet<SentEvent>): string[] {

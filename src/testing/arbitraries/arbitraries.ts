@@ -1,0 +1,59 @@
+import * as fc from "fast-check";
+import { testSecret, type Delivery } from "../delivery.ts";
+import type { Schedule } from "../laws/assert-converges.ts";
+import { timelineOf } from "../laws/timeline.ts";
+import { toLife, type Life } from "../lives-from.ts";
+import type { ContractLife } from "../story/life.ts";
+import { signArrived, type Arrived } from "../story/schedule.ts";
+import { tellStory, toTimeline } from "../story/timeline.ts";
+import { contractLife, type LifeConstraints } from "./contract-life.ts";
+import { history, type HistoryConstraints } from "./history.ts";
+import { hostile, type HostileRequest } from "./hostile.ts";
+import { schedule, type ScheduleConstraints } from "./schedule.ts";
+
+/** What signs the deliveries that are drawn. */
+export interface Signing {
+  /** Default: `testSecret`. */
+  readonly secret?: string | undefined;
+}
+
+/** Generators for fast-check. They shrink to a story that a person can read, and print as one. */
+export const arbitraries = {
+  /** Legal lives of a contract: a walk over the exported machines, with the ways back that the service takes. */
+  contractLife: (constraints: LifeConstraints = {}): fc.Arbitrary<ContractLife> =>
+    contractLife(constraints).map((life) => printing(life, () => tellStory(life))),
+
+  /** A life with the events that the service sends for it, each once and in order, and its truth. */
+  history: ({ secret = testSecret, ...constraints }: HistoryConstraints & Signing = {}): fc.Arbitrary<Life> =>
+    history(constraints).map((told) => {
+      const life = toLife(told, secret);
+      return printing(life, () => `\n${timelineOf(life.deliveries.map((each) => [each]))}\n`);
+    }),
+
+  /**
+   * Deliveries as they arrive: out of order, more than once, under fresh ids; with `manner: "skewed"` by clocks that are
+   * off, with `"wild"` with losses, equal times and odd values too.
+   */
+  schedule: ({
+    secret = testSecret,
+    ...constraints
+  }: ScheduleConstraints & Signing = {}): fc.Arbitrary<Schedule> =>
+    schedule({ ...constraints, snapshots: false }).map((made) => {
+      const deliveries = made.batches.flat().flatMap((arrived) => toDelivery(arrived, secret));
+      const isWhole = (constraints.manner ?? "complete") === "complete" && constraints.losses !== true;
+      const lives = isWhole ? made.histories.map((each) => toLife(each, secret)) : undefined;
+      return printing(Object.assign(deliveries, { lives }), () => toTimeline(made));
+    }),
+
+  /** Requests that nobody meant well: noise, JSON of any shape, changed bodies, odd headers; signed, or not. */
+  hostile: ({ secret = testSecret }: Signing = {}): fc.Arbitrary<HostileRequest> => hostile(secret),
+};
+
+function toDelivery({ arrival, ...rest }: Arrived, secret: string): Delivery[] {
+  return arrival.kind === "event" ? [signArrived({ arrival, ...rest }, secret)] : [];
+}
+
+/** fast-check shows a counterexample by this. */
+function printing<Value extends object>(value: Value, tell: () => string): Value {
+  return Object.defineProperty(value, fc.toStringMethod, { value: tell });
+}

@@ -1,0 +1,130 @@
+import { deepStrictEqual } from "node:assert/strict";
+import type { Mirror } from "../../mirror/create-mirror.ts";
+import type { Store } from "../../store/store.ts";
+import { testSecret, type Delivery } from "../delivery.ts";
+import type { Life } from "../lives-from.ts";
+import { createRandom } from "../random.ts";
+import { createTestMirror, type TestMirror } from "../test-mirror.ts";
+import { contentOf, distinctOf, forged, rearranged } from "./arrivals.ts";
+import { readLife, readMirror, type Observed } from "./read-mirror.ts";
+import { telling } from "./timeline.ts";
+
+/** Deliveries with the whole lives that they tell, where they tell all of them. */
+export interface Schedule extends ReadonlyArray<Delivery> {
+  /** Absent where something was lost on the way, or the times contradict the story. */
+  readonly lives?: readonly Life[] | undefined;
+}
+
+/** Registers handlers on a mirror, and returns a function that gives the state that they have made. */
+export type Register = (mirror: Mirror) => (() => unknown) | undefined | void;
+
+/** How `assertConverges` tries deliveries. */
+export interface ConvergeOptions {
+  /** What signed the deliveries. Default: `testSecret`. */
+  readonly secret?: string | undefined;
+  /** Repeats a run. Default 1. */
+  readonly seed?: number | undefined;
+  /** In how many other orders the deliveries come, beside the one given. Default 3. */
+  readonly orders?: number | undefined;
+  /** The lives that the deliveries tell whole: the mirror must end as their truth. Default: `deliveries.lives`. */
+  readonly lives?: readonly Life[] | undefined;
+  /** Makes the store of each mirror. Default: a store in memory. */
+  readonly store?: (() => Store) | undefined;
+  /**
+   * Registers your handlers on each mirror, once for each order. What the returned function gives must be the same after
+   * every order: it may hang on what happened, never on what came first.
+   */
+  readonly register?: Register | undefined;
+  /** The state that your handlers must end in. Compared with what `register`'s function gives. */
+  readonly expected?: unknown;
+}
+
+/**
+ * Brings the deliveries to fresh mirrors in several orders, with duplicates, fresh ids, forged copies and several at once.
+ * Each time the mirror must tell the same, and end as the truth where that is known; a rebuild must change nothing.
+ *
+ * ```ts
+ * for (const { deliveries, ...life } of livesFrom(1, 20)) await assertConverges(deliveries, { lives: [{ deliveries, ...life }] });
+ * ```
+ *
+ * @throws AssertionError with the difference, and the deliveries as a timeline
+ */
+export async function assertConverges(deliveries: Schedule, options: ConvergeOptions = {}): Promise<void> {
+  const { seed = 1, orders = 3, lives = deliveries.lives ?? [] } = options;
+  const random = createRandom(seed);
+  const distinct = distinctOf(deliveries);
+  const given = deliveries.map((delivery) => [delivery]);
+  const first = await bring(given, options, lives);
+  if ("expected" in options)
+    await telling(given, "the handlers' state is not the expected one", () =>
+      deepStrictEqual(first.state, options.expected),
+    );
+  for (let order = 1; order <= orders; order++) {
+    const batches = rearranged(distinct, random);
+    const other = await bring(batches, options, lives);
+    const where = `(order ${order}, seed ${seed})`;
+    await telling(batches, `another order changes what the mirror tells ${where}`, () =>
+      deepStrictEqual(other.observed, first.observed),
+    );
+    await telling(batches, `another order changes the handlers' state ${where}`, () =>
+      deepStrictEqual(other.state, first.state),
+    );
+  }
+}
+
+/** What one mirror tells of the deliveries, and what the handlers made of them. */
+async function bring(
+  batches: readonly (readonly Delivery[])[],
+  { secret = testSecret, store, register }: ConvergeOptions,
+  lives: readonly Life[],
+): Promise<{ readonly observed: Observed; readonly state: unknown }> {
+  const opened = await createTestMirror({ secret, ...(store === undefined ? {} : { store: store() }) });
+  const { mirror } = opened;
+  try {
+    const readState = register?.(mirror);
+    await telling(batches, "an answer is not as promised", () => deliverAll(opened, batches));
+    await mirror.idle();
+    await telling(batches, "the mirror differs from the service's own record", async () => {
+      for (const { contractId, truth } of lives) deepStrictEqual(await readLife(mirror, contractId), truth);
+    });
+    const observed = await readMirror(mirror);
+    await mirror.rebuild();
+    await telling(batches, "a rebuild changes what the mirror tells", async () =>
+      deepStrictEqual(await readMirror(mirror), observed),
+    );
+    return { observed, state: await readState?.() };
+  } finally {
+    await mirror.close();
+  }
+}
+
+/** Every delivery is answered 200, its second copy as a duplicate; a forged one is refused and leaves nothing. */
+async function deliverAll(
+  { mirror, deliver }: TestMirror,
+  batches: readonly (readonly Delivery[])[],
+): Promise<void> {
+  const outcomes = new Map<string, string[]>();
+  for (const batch of batches) {
+    const answers = await Promise.all(batch.map(deliver));
+    for (const [index, { status, outcome, reason }] of answers.entries()) {
+      const delivery = batch[index] as Delivery;
+      if (status !== 200)
+        throw new Error(`an authentic delivery is answered ${status} (${reason ?? outcome})`);
+      const content = contentOf(delivery);
+      outcomes.set(content, [...(outcomes.get(content) ?? []), outcome]);
+    }
+    const fake = await deliver(forged(batch[0] as Delivery));
+    if (fake.status !== 401) throw new Error(`a forged delivery is answered ${fake.status}`);
+  }
+  for (const told of outcomes.values()) {
+    const fresh = told.filter((outcome) => outcome !== "duplicate").length;
+    if (fresh !== 1) throw new Error(`copies of one delivery are answered ${told.join(", ")}`);
+  }
+  const { items } = await mirror.deliveries.list({ limit: 500 });
+  const attempts = items.reduce((sum, each) => sum + each.attempts, 0);
+  const sent = batches.flat().length;
+  if (items.length < 500 && (items.length !== outcomes.size || attempts !== sent))
+    throw new Error(
+      `${sent} deliveries of ${outcomes.size} contents were sent, and ${items.length} are stored with ${attempts} attempts`,
+    );
+}

@@ -1,0 +1,72 @@
+import type { Delivery } from "./delivery.ts";
+import { testSecret } from "./delivery.ts";
+import { createRandom, type Random } from "./random.ts";
+import { plainDressing } from "./story/dressing.ts";
+import { tellLife, type History } from "./story/history.ts";
+import { signSent } from "./story/schedule.ts";
+import type { LifePlan } from "./story/service.ts";
+import { truthOf, type LifeTruth } from "./story/truth.ts";
+import { walk } from "./story/walk.ts";
+
+/** One contract's life as its deliveries, and what is true of it at the end. */
+export interface Life {
+  readonly contractId: string;
+  /** Each event once, in the order in which it came about. */
+  readonly deliveries: readonly Delivery[];
+  readonly truth: LifeTruth;
+}
+
+/**
+ * Tells legal lives of contracts, with their milestones, payments, disputes and refunds, in both editions of the service.
+ * Pure: a seed gives the same lives everywhere. No two of them share a contract.
+ *
+ * ```ts
+ * for (const { deliveries, truth } of livesFrom(1, 100)) …
+ * ```
+ *
+ * @param options `secret` signs the deliveries; default `testSecret`
+ */
+export function livesFrom(
+  seed: number,
+  count: number,
+  { secret = testSecret }: { readonly secret?: string | undefined } = {},
+): Life[] {
+  const random = createRandom(seed);
+  return Array.from({ length: count }, (_, index) => toLife(historyFrom(random, index + 1), secret));
+}
+
+/** A history as its signed deliveries. */
+export function toLife(history: History, secret: string): Life {
+  return {
+    contractId: history.life.contractId,
+    deliveries: history.sent.map((sent) => signSent(sent, `wh-${sent.payloadId}`, secret)),
+    truth: truthOf(history),
+  };
+}
+
+function historyFrom(random: Random, number: number): History {
+  const choices = Array.from({ length: 1 + random.below(14) }, () => random.below(60));
+  const opening = random.pick(["none", "paid", "funded"] as const);
+  const life = walk(planFrom(random, number), opening, choices);
+  const dressings = life.events.map(() => ({
+    ...plainDressing,
+    casing: random.pick(["camel", "camel", "pascal"] as const),
+    amount: random.pick(["decimals", "decimals", "short", "text"] as const),
+    ids: random.pick(["text", "number"] as const),
+  }));
+  return { life, sent: tellLife(life, dressings, [], [], true) };
+}
+
+function planFrom(random: Random, number: number): LifePlan {
+  return {
+    edition: random.pick(["spec", "earlier"]),
+    number,
+    refundBase: undefined,
+    refundsPerId: 1,
+    reopens: random.below(3) === 0,
+    milestoneIds: random.pick([[], ["13"], ["13", "14"], ["13", "14", "15"]]),
+    reference: random.pick([null, `order-${number}`]),
+    metadata: random.pick([{}, { metadata1: "a" }]),
+    amountMinor: random.pick([60_000, 123_456, 1 + random.below(10_000_000)]),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Delivery } from "./delivery.ts";
+import { recordings } from "./recordings.ts";
+
+/** A delivery of the past, byte for byte. */
+export interface RecordedDelivery extends Delivery {
+  readonly name: string;
+  /** What is special about it. */
+  readonly about: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Deliveries that were sent, byte for byte, signed with `testSecret`: the service's samples, and bodies that receivers
+ * stumbled over (`600.00`, escaped characters, a byte that is not UTF-8, a key that stands twice, an empty body). All are
+ * authentic: a receiver answers each with 2xx.
+ */
+export const recordedDeliveries: readonly RecordedDelivery[] = recordings.map(
+  ({ name, about, bodyBase64, event, signature }) => ({
+    name,
+    about,
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "X-Service-Webhook-Id": `wh-${name}`,
+      "X-Service-Event": event,
+      "X-Service-Timestamp": "2026-04-14T14:30:00.1234567Z",
+      "X-Service-Signature": signature,
+    },
+    body: new Uint8Array(Buffer.from(bodyBase64, "base64")),
+  }),
+);

@@ -1,0 +1,66 @@
+import { compareText } from "../../domain/order.ts";
+import type { History } from "./history.ts";
+import type { TrueDispute, TruePayment, TrueRefund } from "./life.ts";
+
+/** What is true of a contract at the end of its life: the service's own record, which shares no code with the mirror. */
+export interface LifeTruth {
+  readonly contractId: string;
+  readonly status: string | null;
+  /** The status of each milestone that an event told of, by id. */
+  readonly milestones: Readonly<Record<string, string>>;
+  readonly refunds: readonly ToldRefund[];
+  readonly payments: readonly TruePayment[];
+  readonly disputes: readonly ToldDispute[];
+  readonly reference: string | null;
+  /** `metadata1` to `metadata4`, where present. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Halalas. */
+  readonly amountMinor: number;
+}
+
+/** A refund with the times that its events give: ISO 8601 with seven decimals and `Z`. */
+export interface ToldRefund extends Omit<TrueRefund, "initiatedBy" | "succeededBy"> {
+  readonly initiatedAt: string | null;
+  readonly succeededAt: string | null;
+}
+
+/** A dispute with the time that its event gives. */
+export interface ToldDispute extends Omit<TrueDispute, "raisedBy"> {
+  readonly raisedAt: string | null;
+}
+
+/** The truth with the instants that the history gave it. */
+export function truthOf({ life, sent }: History): LifeTruth {
+  const { truth, contractId } = life;
+  const at = (index: number | null): string | null =>
+    index === null ? null : (sent[index]?.occurredAt ?? null);
+  return {
+    contractId,
+    status: truth.status,
+    amountMinor: truth.amountMinor,
+    reference: truth.reference,
+    metadata: truth.metadata,
+    milestones: Object.fromEntries(truth.milestones),
+    refunds: sortedByText(
+      truth.refunds.map(({ initiatedBy, succeededBy, ...refund }) => ({
+        ...refund,
+        initiatedAt: at(initiatedBy),
+        succeededAt: at(succeededBy),
+      })),
+    ),
+    payments: sortedByText(truth.payments),
+    disputes: sortedByText(
+      truth.disputes.map(({ raisedBy, ...dispute }) => ({ ...dispute, raisedAt: at(raisedBy) })),
+    ),
+  };
+}
+
+/** In the order of their text, whatever order their fields stand in. */
+export function sortedByText<Row extends object>(rows: readonly Row[]): Row[] {
+  const keyed = rows.map((row) => ({ row, text: textOf(row) }));
+  return keyed.sort((a, b) => compareText(a.text, b.text)).map(({ row }) => row);
+}
+
+function textOf(row: object): string {
+  return JSON.stringify(Object.entries(row).sort(([a], [b]) => compareText(a, b)));
+}
