@@ -25,6 +25,7 @@ const owners: { readonly [Name in TableName]?: Owner | null } = {
   jobs: null,
   workers: null,
   failures: null,
+  progress: null,
 };
 
 /**

@@ -19,8 +19,17 @@ import {
 import { keptHeaders } from "../receiver/deliveries/kept-headers.ts";
 import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
 import { createInside, type Inside } from "../handlers/inside.ts";
-import { createCommits, createWaitFor, type Commits, type WaitFor } from "../queries/wait-for.ts";
+import {
+  createCommits,
+  createWaitFor,
+  type Commits,
+  type Refresh,
+  type WaitFor,
+} from "../queries/wait-for.ts";
 import { createListeners, type Listeners } from "../receiver/tell.ts";
+import type { ReconcileOptions } from "../reconcile/reconcile-options.ts";
+import type { Reconciled } from "../reconcile/reconcile.ts";
+import { createServiceSurface, type ContractReads } from "../reconcile/surface.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
@@ -47,16 +56,17 @@ export interface Mirror extends HandlerSurface {
    */
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
   /** The mirrored contracts. */
-  readonly contracts: ContractQueries & {
-    /**
-     * Resolves with the contract once its history has a move to one of these statuses. Use it when a buyer comes back
-     * from the payment page before the webhook arrives.
-     *
-     * @throws EscrowMirrorError `unreachable-status` if the contract has ended in another status; `timeout`;
-     * `aborted`; `inside-transaction`
-     */
-    readonly waitFor: WaitFor;
-  };
+  readonly contracts: ContractQueries &
+    ContractReads & {
+      /**
+       * Resolves with the contract once its history has a move to one of these statuses. Use it when a buyer comes back
+       * from the payment page before the webhook arrives. With a client it asks the API when the webhook is late.
+       *
+       * @throws EscrowMirrorError `unreachable-status` if the contract has ended in another status; `timeout`;
+       * `aborted`; `inside-transaction`
+       */
+      readonly waitFor: WaitFor;
+    };
   /** The refunds. */
   readonly refunds: RefundQueries;
   /** The payments. */
@@ -95,6 +105,15 @@ export interface Mirror extends HandlerSurface {
   };
   /** The oddities that the mirror noticed. */
   readonly anomalies: AnomalyQueries;
+  /**
+   * Reads from the API what webhooks may not have told, and adds it to the mirror. It reads contracts that the delivery log names as
+   * undelivered, contracts in progress, and ended ones that look incomplete. Run it at any time, in any number of processes. If it
+   * stops early, the next call within an hour continues it.
+   *
+   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the signal's reason;
+   * the error of the 20th contract in a row, if the API or the store is down
+   */
+  reconcile(options?: ReconcileOptions): Promise<Reconciled>;
   /**
    * Computes every contract again from the stored deliveries. New deliveries are handled meanwhile.
    *
@@ -204,7 +223,7 @@ interface Parts {
 
 function assemble(settings: MirrorSettings, parts: Parts): Mirror {
   const { receiver, health, handlers, inside, listeners, commits } = parts;
-  const { clock, folding, maxBodyBytes } = settings;
+  const { clock, client, folding, maxBodyBytes } = settings;
   const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
@@ -218,12 +237,21 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     await (closing ??= closeAll(deadlineMs));
   };
   const committing = { store, clock, folding, listeners };
-  const waitFor = createWaitFor(store, commits);
+  const service = createServiceSurface({
+    store,
+    inside,
+    clock,
+    client,
+    takeSnapshot: (snapshot) => receiver.takeSnapshot(snapshot),
+  });
+  const refresh: Refresh | undefined = client && ((id, signal) => service.contracts.refresh(id, { signal }));
+  const waitFor = createWaitFor(store, commits, refresh);
   return {
     ...createHandlerSurface(store, handlers),
     receive: (request) => receiver.receive(request),
     contracts: {
       ...createContractQueries(store),
+      ...service.contracts,
       waitFor: async (...given) => {
         inside.refuseInTransaction("mirror.contracts.waitFor()");
         return waitFor(...given);
@@ -239,6 +267,7 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
       dismiss: (id) => dismiss(store, id),
     },
     anomalies: createAnomalyQueries(store),
+    reconcile: (options) => service.reconcile(options),
     rebuild: (options = {}) => rebuild(committing, options),
     health,
     get db() {

@@ -7,6 +7,7 @@ import type { ReceiverParts } from "../receiver/receive.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";
+import type { MirrorClient } from "../reconcile/mirror-client.ts";
 import type { SecretsSource } from "../receiver/secrets/live-secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
@@ -20,6 +21,11 @@ export interface MirrorOptions {
   readonly migrate?: "auto" | "check" | undefined;
   /** How deliveries are verified. Without it the mirror only reads: deliveries get 503 (`no-secret`). */
   readonly webhook?: WebhookOptions | undefined;
+  /**
+   * The service's API: `createClient({ … })` of `escrow-mirror/client`. Needed by `reconcile`, `contracts.refresh` and
+   * `contracts.import`; `contracts.waitFor` asks it where webhooks are late.
+   */
+  readonly client?: MirrorClient | undefined;
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
   /** Limits of what waits for a commit. */
@@ -112,6 +118,7 @@ export interface MirrorSettings {
   readonly migrate: "auto" | "check";
   /** `undefined` where the mirror takes no deliveries in. */
   readonly webhook: (WebhookOptions & { readonly rotating: boolean }) | undefined;
+  readonly client: MirrorClient | undefined;
   readonly maxBodyBytes: number;
   readonly folding: FoldOptions;
   readonly intake: ReceiverParts["intake"];
@@ -132,6 +139,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
     store: options.store,
     migrate,
     webhook: options.webhook && { ...options.webhook, rotating: webhook?.rotating ?? false },
+    client: options.client,
     maxBodyBytes: webhook?.maxBodyBytes ?? maxBodyBytesDefault,
     folding: fold,
     intake,
@@ -151,6 +159,11 @@ const isLogger = (value: unknown): boolean =>
   ["debug", "info", "warn", "error"].every(
     (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
   );
+
+const isClient = (value: unknown): boolean => {
+  const { contracts, webhooks } = (value ?? {}) as Partial<MirrorClient>;
+  return typeof contracts?.get === "function" && typeof webhooks?.allLogs === "function";
+};
 
 const tooSmall = (option: keyof IntakeOptions) => ({
   path: ["intake", option],
@@ -173,6 +186,7 @@ const schema = strictOptions({
     toleranceMs: z.unknown().optional(),
     rotating: z.boolean().default(false),
   }).optional(),
+  client: z.custom(isClient, "expected a client: createClient({ … }) of escrow-mirror/client").optional(),
   fold: strictOptions({ skewMs: z.int().min(0).default(60_000) }).prefault({}),
   intake: strictOptions({
     itemsMax: positive.default(10_000),

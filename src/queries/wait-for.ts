@@ -45,8 +45,18 @@ export type WaitFor = (
 
 const timeoutDefaultMs = 30_000;
 
-/** Looks after each commit of this process, and from time to time for those of others. */
-export function createWaitFor(store: Store, commits: Commits): WaitFor {
+/** Reads a contract at the service and folds the answer in. */
+export type Refresh = (contractId: string, signal: AbortSignal) => Promise<unknown>;
+
+/** When the service is asked first, where no webhook has come. Each wait after it is twice as long. */
+const firstReadMs = 2000;
+
+/**
+ * Looks after each commit of this process, and from time to time for those of others.
+ *
+ * @param refresh asked where webhooks are late; `undefined` without a client
+ */
+export function createWaitFor(store: Store, commits: Commits, refresh?: Refresh): WaitFor {
   return async (contractId, status, options = {}) => {
     checkOptions(options, ["timeoutMs", "signal"], "contracts.waitFor");
     const { timeoutMs = timeoutDefaultMs, signal } = options;
@@ -57,6 +67,7 @@ export function createWaitFor(store: Store, commits: Commits): WaitFor {
     const timer = setTimeout(() => over.abort(timedOut(id, wanted, timeoutMs)), timeoutMs);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort);
+    const reads = refresh && startReads((signal) => refresh(id, signal), timeoutMs, over.signal);
     try {
       for (;;) {
         const news = nextNews(commits, store.lookEveryMs, over.signal);
@@ -67,10 +78,26 @@ export function createWaitFor(store: Store, commits: Commits): WaitFor {
       }
     } finally {
       over.abort();
+      reads?.stop();
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     }
   };
+}
+
+/** Asks the service from time to time. What comes of it is a commit like any other; a fault of it changes nothing. */
+function startReads(
+  read: (signal: AbortSignal) => Promise<unknown>,
+  timeoutMs: number,
+  over: AbortSignal,
+): { stop(): void } {
+  const wait = (ms: number) =>
+    setTimeout(() => {
+      timer = wait(2 * ms);
+      read(over).catch(() => undefined);
+    }, ms);
+  let timer = wait(Math.min(firstReadMs, timeoutMs / 2));
+  return { stop: () => clearTimeout(timer) };
 }
 
 /** The contract, once its history holds a move to one of these; throws when none can come any more. */

@@ -43,6 +43,7 @@ export interface Tables {
   workers: WorkerRow;
   /** Failures of handlers inside a delivery's transaction. */
   failures: FailureRow;
+  progress: ProgressRow;
 }
 
 /** The name of a table. */
@@ -215,6 +216,17 @@ export interface FailureRow {
   readonly lastError: string;
   /** When it last failed. ISO 8601. */
   readonly changedAt: string;
+}
+
+/** A reconciliation that has begun and not ended. */
+export interface ProgressRow {
+  readonly runId: string;
+  /** Its option: a run with another is another run. */
+  readonly since: string | null;
+  readonly startedAt: string;
+  /** The contract up to which it has gone through the mirror; `null` before that. */
+  readonly place: string | null;
+  readonly updatedAt: string;
 }
 
 /** `hex` is text in the code and bytes in the database. */
@@ -442,6 +454,11 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       changedAt: "text",
     },
     key: ["digest", "handler"],
+    unique: [],
+  },
+  progress: {
+    columns: { runId: "text", since: "text", startedAt: "text", place: "text", updatedAt: "text" },
+    key: ["runId"],
     unique: [],
   },
 };

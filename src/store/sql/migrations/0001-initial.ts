@@ -255,6 +255,14 @@ export const initial = {
         `changed_at ${text} not null`,
         `primary key (digest, handler)`,
       ]),
+
+      table("progress", [
+        `run_id ${text} not null primary key`,
+        `since ${text}`,
+        `started_at ${text} not null`,
+        `place ${text}`,
+        `updated_at ${text} not null`,
+      ]),
     ];
   },
 };
