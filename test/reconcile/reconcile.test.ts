@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Drift } from "../../src/reconcile/drift.ts";
 import type { ReconcileProgress } from "../../src/reconcile/reconcile.ts";
+import { manualClock } from "../../src/sandbox.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { openMirror } from "../support/mirror.ts";
 import { createRandom } from "../simulation/random.ts";
@@ -125,7 +126,9 @@ describe("reconcile", () => {
 
   it("goes on where a run was stopped, and reads nothing twice", async () => {
     const reads: string[] = [];
+    let nowMs = manualClock().now();
     const service = await openService({
+      mirror: { clock: { now: () => nowMs++ } },
       toClient: (client) => ({
         ...client,
         contracts: {
