@@ -67,7 +67,7 @@ export function createWaitFor(store: Store, commits: Commits, refresh?: Refresh)
     const timer = setTimeout(() => over.abort(timedOut(id, wanted, timeoutMs)), timeoutMs);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort);
-    const reads = refresh && startReads((signal) => refresh(id, signal), timeoutMs, over.signal);
+    const reads = refresh && startReads((ended) => refresh(id, ended), timeoutMs, over.signal);
     try {
       for (;;) {
         const news = nextNews(commits, store.lookEveryMs, over.signal);

@@ -6,7 +6,7 @@ export interface Failure {
   readonly contractId: string | null;
   /** The error's code, such as `error-response`; `stale-read` where the service's answers are older than its webhooks. */
   readonly code: string;
-  /** What went wrong. It holds no secret. */
+  /** The fault in words. It holds no secret. */
   readonly message: string;
 }
 

@@ -43,6 +43,7 @@ export interface Tables {
   workers: WorkerRow;
   /** Failures of handlers inside a delivery's transaction. */
   failures: FailureRow;
+  /** Reconciliations that have begun and not ended. */
   progress: ProgressRow;
 }
 
@@ -220,12 +221,15 @@ export interface FailureRow {
 
 /** A reconciliation that has begun and not ended. */
 export interface ProgressRow {
+  /** The run's id. */
   readonly runId: string;
   /** Its option: a run with another is another run. */
   readonly since: string | null;
+  /** When it began: ISO 8601. */
   readonly startedAt: string;
   /** The contract up to which it has gone through the mirror; `null` before that. */
   readonly place: string | null;
+  /** When it came so far: ISO 8601. */
   readonly updatedAt: string;
 }
 

@@ -7,7 +7,8 @@ import { createClient, type Client } from "../../src/client.ts";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
-import { manualClock, type Sandbox, type SandboxOptions } from "../../src/sandbox.ts";
+import type { MirroredContract } from "../../src/queries/shapes.ts";
+import { manualClock, type Sandbox, type SandboxContract, type SandboxOptions } from "../../src/sandbox.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Random } from "../simulation/random.ts";
@@ -20,7 +21,7 @@ export interface Service {
   readonly mirror: Mirror;
   readonly client: Client;
   /** Lets the service's time pass, and waits for what is sent in it. */
-  pass(ms?: number): Promise<void>;
+  readonly pass: (ms?: number) => Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -34,7 +35,7 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
   let mount!: (mirror: Mirror) => void;
   const mounted = new Promise<Mirror>((resolve) => (mount = resolve));
-  const server = createServer(nodeWebhook(mounted)).listen(0, "127.0.0.1");
+  const server = createServer((...given) => void nodeWebhook(mounted)(...given)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const webhookUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const sandbox = await openSandbox({ clock: manualClock(), webhookUrl, ...options.sandbox });
@@ -62,7 +63,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   return { sandbox, mirror, client, pass };
 }
 
-/** What the mirror should show of each contract, and what it shows. */
+/** What the service says of each contract, and what the mirror shows of it. */
 export async function compareAll({
   sandbox,
   mirror,
@@ -71,22 +72,21 @@ export async function compareAll({
   const mirrored: object[] = [];
   for (const contract of await sandbox.contracts.list()) {
     const known = await mirror.contracts.get(contract.contractId);
-    const { contractId, status, reference, title, amountMinor, metadata, milestones } = contract;
-    service.push({
-      ...{ contractId, status, reference, title, amountMinor, metadata },
-      milestones: milestones.map((each) => [each.milestoneId, each.name, each.status.toLowerCase()]),
-    });
-    mirrored.push({
-      ...{ contractId: known?.contractId, status: known?.status, reference: known?.reference },
-      ...{ title: known?.title, amountMinor: known?.amountMinor, metadata: known?.metadata },
-      milestones: known?.milestones.map((each) => [
-        each.milestoneId,
-        each.name,
-        (each.status ?? "pending").toLowerCase(),
-      ]),
-    });
+    service.push(shownOf(contract));
+    mirrored.push(known === undefined ? {} : shownOf(known));
   }
   return { service, mirror: mirrored };
+}
+
+/** The fields that the mirror and the sandbox both show. */
+function shownOf(contract: MirroredContract | SandboxContract) {
+  const { contractId, status, reference, title, amountMinor, metadata } = contract;
+  const milestones = contract.milestones.map((each) => {
+    // The service sends no event of a milestone before it is paid.
+    const milestoneStatus = each.status === null ? "pending" : each.status.toLowerCase();
+    return [each.milestoneId, each.name, milestoneStatus];
+  });
+  return { contractId, status, reference, title, amountMinor, metadata, milestones };
 }
 
 const party = (phoneNumber: string, firstName: string) => ({ phoneNumber, firstName, lastName: "" });
