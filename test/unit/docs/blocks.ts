@@ -69,12 +69,13 @@ function sourcesOf(page: DocPage): [string, string][] {
 
 /** The package's subpaths, each as the file that it is built from. */
 function entryPaths(): Record<string, string[]> {
-  const entries = Object.entries(manifest.tsup.entry);
+  const entries: Readonly<Record<string, string>> = manifest.tsup.entry;
   return Object.fromEntries(
-    entries.map(([name, file]) => [
-      name === "index" ? "escrow-mirror" : `escrow-mirror/${name}`,
-      [root + file],
-    ]),
+    Object.entries(manifest.exports).flatMap(([subpath, target]) => {
+      if (typeof target === "string") return [];
+      const file = entries[target.types.slice("./dist/".length, -".d.ts".length)];
+      return [[subpath.replace(".", "escrow-mirror"), [`${root}${file}`]]];
+    }),
   );
 }
 
