@@ -19,6 +19,7 @@ export type { KnownEvent, UnknownEvent, WebhookEvent, WebhookEventType } from ".
 export type { Job, JobFilter, JobQueries } from "./queries/jobs.ts";
 export type { WaitFor, WaitOptions } from "./queries/wait-for.ts";
 export type { Health } from "./mirror/health.ts";
+export type { JobCounts } from "./queries/counts.ts";
 export { contractMachine } from "./domain/contract.ts";
 export { milestoneMachine } from "./domain/milestone.ts";
 export { reachable, type Machine, type MachineTransition } from "./domain/machine.ts";

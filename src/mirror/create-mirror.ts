@@ -195,7 +195,13 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     },
   });
   const unprovenIds = secrets && (async () => (await proof.unproven(secrets.current())).map(({ id }) => id));
-  const health = createHealth({ store, receiver, clock, unprovenIds });
+  const health = createHealth({
+    store,
+    receiver,
+    clock,
+    unprovenIds,
+    refusedHandlers: () => handlers.registry.warnings(),
+  });
   return assemble(settings, { receiver, health, handlers, inside, listeners, commits });
 }
 

@@ -31,7 +31,8 @@ export interface HandlerQueries {
   /** Every handler that jobs are owed to, by name. */
   list(): Promise<RegisteredHandler[]>;
   /**
-   * Ends a handler for good: no more jobs are owed to it, and those that wait are gone. A running one ends as it ends.
+   * Ends a handler for good: no more jobs are owed to it, and those that wait or are dead are gone. A running
+   * one ends as it ends.
    *
    * @throws EscrowMirrorError `not-found`
    */
@@ -148,7 +149,7 @@ async function removeHandler(store: Store, name: string): Promise<void> {
     await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
     await tx.remove("jobs", [
       { field: "handler", op: "=", value: name },
-      { field: "state", op: "in", value: ["waiting", "due"] },
+      { field: "state", op: "in", value: ["waiting", "due", "dead"] },
     ]);
   });
 }

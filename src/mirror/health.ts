@@ -1,4 +1,5 @@
-import { countQuarantined } from "../queries/counts.ts";
+import { orphansIn } from "../handlers/orphans.ts";
+import { countJobs, countQuarantined, type JobCounts } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
 import type { Refused } from "../receiver/tally.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -22,6 +23,8 @@ export interface Health {
   readonly lastDeliveryAt: string | null;
   /** How many deliveries are quarantined, 10,000 where they are more: see `mirror.quarantine.list()`. Dismissed ones are not counted. */
   readonly quarantined: number;
+  /** Jobs of handlers, of every process. */
+  readonly jobs: JobCounts;
   /** Requests that this process did not answer 2xx, by reason: how many, and when the last came. */
   readonly refused: Refused;
   /** One sentence for each thing that a person must do. Empty when all is well. Forged requests may add to it. */
@@ -34,12 +37,15 @@ export interface HealthParts {
   readonly clock: Clock;
   /** The ids of the secrets that have never verified a delivery; `undefined` without any secrets. */
   readonly unprovenIds: (() => Promise<string[]>) | undefined;
+  /** Why handlers of this process were refused. */
+  readonly refusedHandlers: () => readonly string[];
 }
 
 /** A secret that has verified nothing for so long is told of. */
 const unprovenMs = 3_600_000;
 
-export function createHealth({ store, receiver, clock, unprovenIds }: HealthParts): () => Promise<Health> {
+export function createHealth(parts: HealthParts): () => Promise<Health> {
+  const { store, receiver, clock, unprovenIds, refusedHandlers } = parts;
   const startedMs = clock.now();
 
   async function longUnproven(): Promise<string[] | undefined> {
@@ -53,21 +59,26 @@ export function createHealth({ store, receiver, clock, unprovenIds }: HealthPart
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
     const found = await settle(() => store.transaction(inspect));
-    const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
+    const { lastDeliveryAt, quarantined, jobs } = found.ok ? found.value : unknown;
+    const orphans = await settle(() => orphansIn(store, clock));
     const warnings = warningsOf({
       nowMs: clock.now(),
       tally,
       consecutiveFailures,
       quarantined,
+      deadJobs: jobs.dead,
+      orphans: orphans.ok ? orphans.value : [],
+      refusedHandlers: refusedHandlers(),
       storeFault: found.ok ? undefined : saidOf(found.error),
       unprovenIds: await longUnproven(),
     });
     const ok = found.ok && consecutiveFailures < failuresAlarm && !receiver.isFull();
-    return { ok, consecutiveFailures, lastDeliveryAt, quarantined, refused: tally.refused, warnings };
+    return { ok, consecutiveFailures, lastDeliveryAt, quarantined, jobs, refused: tally.refused, warnings };
   };
 }
 
-const unknown = { lastDeliveryAt: null, quarantined: 0 };
+const noJobs: JobCounts = { due: 0, waiting: 0, running: 0, dead: 0 };
+const unknown = { lastDeliveryAt: null, quarantined: 0, jobs: noJobs };
 
 function saidOf(error: unknown): string {
   return isEscrowMirrorError(error) ? error.message : nameOfError(error);
@@ -82,5 +93,9 @@ async function inspect(tx: StoreTransaction) {
     limit: 1,
     without: heavyFields,
   });
-  return { lastDeliveryAt: newest?.receivedAt ?? null, quarantined: await countQuarantined(tx) };
+  return {
+    lastDeliveryAt: newest?.receivedAt ?? null,
+    quarantined: await countQuarantined(tx),
+    jobs: await countJobs(tx),
+  };
 }

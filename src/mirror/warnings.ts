@@ -1,4 +1,5 @@
 /** What a person must do, in sentences: for `health()`. */
+import type { Orphan } from "../handlers/orphans.ts";
 import { adviceOn } from "../receiver/advice.ts";
 import type { Reason } from "../receiver/outcome.ts";
 import type { Tally } from "../receiver/tally.ts";
@@ -10,6 +11,11 @@ export interface Standing {
   readonly tally: Tally;
   readonly consecutiveFailures: number;
   readonly quarantined: number;
+  readonly deadJobs: number;
+  /** Handlers whose jobs nobody runs. */
+  readonly orphans: readonly Orphan[];
+  /** Why handlers of this process were refused. */
+  readonly refusedHandlers: readonly string[];
   /** Why the store can't be used now; `undefined` while it can. */
   readonly storeFault: string | undefined;
   /** Ids of the secrets that have verified nothing for long; `undefined` without any secrets. */
@@ -23,12 +29,16 @@ export const failuresAlarm = 5;
 
 export function warningsOf(standing: Standing): string[] {
   const { storeFault, consecutiveFailures, quarantined, unprovenIds } = standing;
+  const { deadJobs, orphans, refusedHandlers } = standing;
   return [
     ...(storeFault === undefined ? [] : [`The store can't be used: ${storeFault}`]),
     ...(unprovenIds === undefined ? [noSecret] : unprovenIds.map(unproven)),
     ...(consecutiveFailures < failuresAlarm ? [] : [inDanger(consecutiveFailures)]),
     ...refusalsOf(standing),
     ...(quarantined === 0 ? [] : [aside(quarantined)]),
+    ...refusedHandlers.map(refusedHandler),
+    ...orphans.map(orphaned),
+    ...(deadJobs === 0 ? [] : [gaveUp(deadJobs)]),
   ];
 }
 
@@ -60,4 +70,16 @@ function inDanger(consecutiveFailures: number): string {
 
 function aside(quarantined: number): string {
   return `${quarantined} deliveries are quarantined: look at mirror.quarantine.list(), then release or dismiss each.`;
+}
+
+function refusedHandler(reason: string): string {
+  return `A handler was refused and does not run here: ${reason}.`;
+}
+
+function orphaned({ handler, dueAt }: Orphan): string {
+  return `The handler "${handler}" is owed jobs since ${dueAt}, and no process runs it: start one that registers it, or end it with mirror.handlers.remove("${handler}").`;
+}
+
+function gaveUp(deadJobs: number): string {
+  return `${deadJobs} jobs are dead: look at mirror.jobs.list({ state: "dead" }), mend the cause, then retry each with mirror.jobs.retry(id).`;
 }

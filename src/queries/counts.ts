@@ -47,6 +47,17 @@ async function countOf(reader: StoreReader, status: string | null): Promise<numb
   }
 }
 
+/** How many jobs there are by state: 10,000 where they are more. Done ones are not counted. */
+export interface JobCounts {
+  /** Ready to run, or waiting for the time of their next attempt. */
+  readonly due: number;
+  /** Behind another job of the same handler and contract. */
+  readonly waiting: number;
+  readonly running: number;
+  /** Given up: see `mirror.jobs.list({ state: "dead" })`. */
+  readonly dead: number;
+}
+
 /** A count that is looked at often goes no further than this. */
 export const countMax = 10_000;
 
@@ -58,4 +69,18 @@ export function countQuarantined(reader: StoreReader): Promise<number> {
     present: ["reason"],
     rowsMax: countMax,
   });
+}
+
+/** How many jobs there are of each state that somebody has to see to, each up to `countMax`. */
+export async function countJobs(reader: StoreReader): Promise<JobCounts> {
+  const countOf = (value: keyof JobCounts): Promise<number> =>
+    reader.count("jobs", {
+      of: { field: "state", value },
+      by: ["createdAt", "seq"],
+      rowsMax: countMax,
+    });
+  const [due, waiting, running, dead] = await Promise.all(
+    (["due", "waiting", "running", "dead"] as const).map(countOf),
+  );
+  return { due, waiting, running, dead } as JobCounts;
 }

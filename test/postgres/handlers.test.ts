@@ -1,5 +1,6 @@
 import { beforeAll } from "vitest";
 import { describeHandlers } from "../handlers/handlers-contract.ts";
+import { describeHandlersHealth } from "../handlers/health-contract.ts";
 import { describeInTransaction } from "../handlers/in-transaction-contract.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import { emptied, freshSchema, postgresUrl, run } from "../support/postgres.ts";
@@ -9,7 +10,9 @@ const ledgers = freshSchema();
 
 beforeAll(() => run(`create schema ${ledgers}`));
 
-describeHandlers("postgres", () => emptied(postgres({ connectionString: postgresUrl, schema })));
+const create = () => emptied(postgres({ connectionString: postgresUrl, schema }));
+describeHandlers("postgres", create);
+describeHandlersHealth("postgres", create);
 
 describeInTransaction("postgres", async () => {
   await run(`create table if not exists ${ledgers}.ledger (contract text primary key)`);
