@@ -15,6 +15,7 @@ import {
   type Handler,
   type HandlerOptions,
 } from "./handler.ts";
+import { createSweeper } from "./done-jobs.ts";
 import { createInCommit, type InCommit } from "./in-commit.ts";
 import { callInTransaction } from "./in-transaction.ts";
 import type { Inside } from "./inside.ts";
@@ -42,6 +43,10 @@ export interface Handlers {
   define(handlers: readonly DefinedHandler[]): void;
   replay(webhookId: string): Promise<number>;
   idle(): Promise<void>;
+  /** Runs what is due, and removes what is long done. Gives the number of runs. */
+  runOnce(signal: AbortSignal | undefined): Promise<number>;
+  /** No new runs; running ones are told, and given back when `deadlineMs` is over. */
+  close(deadlineMs: number): Promise<void>;
 }
 
 export function createHandlers(parts: HandlersParts): Handlers {
@@ -66,6 +71,9 @@ export function createHandlers(parts: HandlersParts): Handlers {
   });
   const inCommit = createInCommit({ registry, inside, clock, logger, handlerTimeoutMs });
 
+  const sweeper = createSweeper(store, clock);
+  if (options.run) sweeper.start();
+
   function add(kind: Handler["kind"], on: unknown, run: unknown, given: HandlerOptions): () => void {
     const name = checkName((given as Partial<HandlerOptions> | undefined)?.name);
     const filter = kind === "transition" ? toTransitionFilter(on, name) : toEventFilter(on, name);
@@ -85,6 +93,18 @@ export function createHandlers(parts: HandlersParts): Handlers {
     add,
     define: (handlers) => {
       for (const { kind, on, run, ...given } of handlers) add(kind, on, run, given);
+    },
+
+    runOnce: async (signal) => {
+      await registry.settled();
+      const runs = await runner.drain(signal);
+      await sweeper.sweep();
+      return runs;
+    },
+
+    close: async (deadlineMs) => {
+      await Promise.all([runner.close(deadlineMs), sweeper.close()]);
+      await registry.close();
     },
 
     replay: async (webhookId) => {

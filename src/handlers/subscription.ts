@@ -88,10 +88,20 @@ function moveJob(handler: string, { inputKey, contentKey, transition }: Move): N
   return { handler, contractId, jobKey, contentKey, webhookId, payload: transition };
 }
 
+const everPrefix = "anomaly ";
+
+/**
+ * Whether the job's row says for ever that its handler was told. Every other fact is committed once: an anomaly comes again
+ * with each refold that finds it.
+ */
+export function isOncePerEver(jobKey: string): boolean {
+  return jobKey.startsWith(everPrefix);
+}
+
 /** One for each contract, kind and detail, ever. */
 function anomalyJob(handler: string, anomaly: Anomaly): NewJob {
   const { contractId, kind, detail, webhookId } = anomaly;
-  const jobKey = `anomaly ${hashOf(JSON.stringify([contractId, kind, detail]))}`;
+  const jobKey = `${everPrefix}${hashOf(JSON.stringify([contractId, kind, detail]))}`;
   return { handler, contractId, jobKey, contentKey: null, webhookId, payload: anomaly };
 }
 

@@ -234,8 +234,7 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
     await receiver.close();
-    await handlers.runner.close(deadlineMs);
-    await handlers.registry.close();
+    await handlers.close(deadlineMs);
     await settings.store.close();
   };
   const close = async ({ deadlineMs = closeDeadlineMs }: CloseOptions = {}): Promise<void> => {

@@ -133,10 +133,7 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
         await retryJob(store, id);
         handlers.runner.wake();
       },
-      runOnce: async ({ signal } = {}) => {
-        await handlers.registry.settled();
-        return { runs: await handlers.runner.drain(signal) };
-      },
+      runOnce: async ({ signal } = {}) => ({ runs: await handlers.runOnce(signal) }),
     },
   };
 }

@@ -73,14 +73,14 @@ export function countQuarantined(reader: StoreReader): Promise<number> {
 
 /** How many jobs there are of each state that somebody has to see to, each up to `countMax`. */
 export async function countJobs(reader: StoreReader): Promise<JobCounts> {
-  const countOf = (value: keyof JobCounts): Promise<number> =>
+  const countIn = (value: keyof JobCounts): Promise<number> =>
     reader.count("jobs", {
       of: { field: "state", value },
       by: ["createdAt", "seq"],
       rowsMax: countMax,
     });
   const [due, waiting, running, dead] = await Promise.all(
-    (["due", "waiting", "running", "dead"] as const).map(countOf),
+    (["due", "waiting", "running", "dead"] as const).map(countIn),
   );
   return { due, waiting, running, dead } as JobCounts;
 }

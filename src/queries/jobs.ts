@@ -34,7 +34,7 @@ export interface JobFilter extends PageRequest {
 
 /** Reads jobs. */
 export interface JobQueries {
-  /** Newest first. @throws EscrowMirrorError `invalid-argument` */
+  /** Newest first. Done jobs go after 7 days, but for those of anomalies. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: JobFilter): Promise<Page<Job>>;
 }
 

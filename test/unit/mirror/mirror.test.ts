@@ -53,6 +53,7 @@ describe("health", () => {
       ok: true,
       consecutiveFailures: 0,
       lastDeliveryAt: null,
+      jobs: { due: 0, waiting: 0, running: 0, dead: 0 },
       quarantined: 0,
       refused: {},
       warnings: [],

@@ -1,0 +1,85 @@
+/** How done jobs go, on every store. */
+import { describe, expect, it } from "vitest";
+import type { Mirror } from "../../src/mirror/create-mirror.ts";
+import { silentLogger } from "../../src/shared/logger.ts";
+import { createMirror } from "../../src/mirror/create-mirror.ts";
+import type { Store } from "../../src/store/store.ts";
+import { delivery, secret } from "../support/delivery.ts";
+import { openMirror, testClock } from "../support/mirror.ts";
+
+const weekMs = 7 * 86_400_000;
+
+const jobsOf = async (mirror: Mirror): Promise<string[]> =>
+  (await mirror.jobs.list()).items.map(({ handler, state }) => `${handler} ${state}`).sort();
+
+export function describeDoneJobs(name: string, create: () => Store): void {
+  describe(`done jobs on ${name}`, () => {
+    it("go after a week; those that are dead or open stay", async () => {
+      const clock = testClock();
+      const mirror = await openMirror({ store: create(), clock, jobs: { run: false, maxAttempts: 1 } });
+      mirror.on("contract.created", () => undefined, { name: "ends" });
+      mirror.on("contract.created", () => Promise.reject(new Error("always")), { name: "dies" });
+      const off = mirror.on("contract.created", () => undefined, { name: "elsewhere" });
+      await mirror.idle();
+      off();
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await mirror.jobs.runOnce();
+      clock.advance(weekMs);
+      await mirror.jobs.runOnce();
+      expect(await jobsOf(mirror)).toEqual(["dies dead", "elsewhere due", "ends done"]);
+      clock.advance(1);
+      await mirror.jobs.runOnce();
+      expect(await jobsOf(mirror)).toEqual(["dies dead", "elsewhere due"]);
+    });
+
+    it("go by when they ended, not by when they came", async () => {
+      const clock = testClock();
+      const mirror = await openMirror({ store: create(), clock, jobs: { run: false } });
+      mirror.on("contract.created", () => undefined, { name: "late" });
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      clock.advance(weekMs);
+      await mirror.jobs.runOnce();
+      clock.advance(weekMs);
+      await mirror.jobs.runOnce();
+      expect(await jobsOf(mirror)).toEqual(["late done"]);
+    });
+
+    it("of anomalies stay: each is told once ever, though it comes and goes with what is folded", async () => {
+      const clock = testClock();
+      const mirror = await openMirror({ store: create(), clock, jobs: { run: false } });
+      const kinds: string[] = [];
+      mirror.on("anomaly", ({ kind }) => void kinds.push(kind), { name: "alarm" });
+      await mirror.idle();
+      await mirror.receive(delivery("odd.event", { id: "o", seconds: 1 }));
+      await mirror.jobs.runOnce();
+      clock.advance(weekMs * 2);
+      await mirror.jobs.runOnce();
+      await mirror.receive(delivery("odd.event", { id: "p", seconds: 2 }));
+      await mirror.jobs.runOnce();
+      expect(kinds).toEqual(["unknown-event"]);
+    });
+
+    it("go page after page, when a process that runs jobs starts", async () => {
+      const clock = testClock();
+      const store = create();
+      const before = await createMirror({
+        store,
+        clock,
+        logger: silentLogger,
+        webhook: { secrets: secret },
+        jobs: { run: false },
+      });
+      before.on("contract.created", () => undefined, { name: "ends" });
+      await before.idle();
+      const requests = Array.from({ length: 450 }, (_, index) =>
+        delivery("contract.created", { id: `c${index}`, seconds: 0, contractId: `CNT-${index}` }),
+      );
+      await Promise.all(requests.map((request) => before.receive(request)));
+      await before.jobs.runOnce();
+      clock.advance(weekMs + 1);
+      const after = await openMirror({ store, clock });
+      await expect.poll(async () => (await after.jobs.list()).items).toEqual([]);
+      await before.close();
+    });
+  });
+}
