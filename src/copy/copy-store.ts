@@ -2,7 +2,8 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createPace } from "../shared/pace.ts";
 import type { FieldOf, Store } from "../store/store.ts";
-import { heavyFields, tables, type TableName, type Tables } from "../store/tables.ts";
+import { allBut, heavyFields, tables, type TableName, type Tables } from "../store/tables.ts";
+import { asInTarget } from "./cursors.ts";
 import { isNumbered, orderOf, pagesOf, placeOf, type Place } from "./pages.ts";
 import { removeGone } from "./remove-gone.ts";
 import { hashOf, keyOf, valueOf } from "./rows.ts";
@@ -42,11 +43,13 @@ export async function copyStore(
 ): Promise<Compared[]> {
   const copying: Copying = { source, target, onProgress, pageRows };
   await refuseToTakeBack(copying);
+  await refuseToRunAgain(copying);
   for (const table of names) await copyTable(copying, table, await whereItStopped(copying, table));
   const compared: Compared[] = [];
   for (const table of names) compared.push(await compare(copying, table));
   if (compared.every(({ equal }) => equal)) return compared;
   await refuseToTakeBack(copying);
+  await refuseToRunAgain(copying);
   const repaired: Compared[] = [];
   for (const each of compared) repaired.push(each.equal ? each : await repair(copying, each.table));
   return repaired;
@@ -73,6 +76,23 @@ async function refuseToTakeBack(copying: Copying): Promise<void> {
     throw new EscrowMirrorError(
       "invalid-configuration",
       `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, or has set aside or received less often, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+    );
+  }
+}
+
+/** What ran there would run again. */
+async function refuseToRunAgain({ source, target, pageRows }: Copying): Promise<void> {
+  const without = allBut("jobs", ["handler", "jobKey", "state", "webhookId"]).filter(
+    (field) => field !== "seq",
+  );
+  for await (const page of pagesOf(target, "jobs", { pageRows, without })) {
+    const done = page.filter(({ state }) => state === "done");
+    const there = await source.read((reader) => reader.lookupKeys("jobs", done, without));
+    const open = there.find(({ state }) => state !== "done");
+    if (open === undefined) continue;
+    throw new EscrowMirrorError(
+      "invalid-configuration",
+      `${target.description} has run jobs since, such as one of the handler ${open.handler}, which ${source.description} still owes. Copying would have them run again. If the app has moved there already, there is nothing left to copy; if an app runs handlers there by mistake, stop it and copy into an empty schema`,
     );
   }
 }
@@ -123,15 +143,16 @@ const large = { deliveries: heavyFields, snapshots: ["facts"] } as const;
 async function copyTable(copying: Copying, table: TableName, after: Place | undefined): Promise<void> {
   let rows = 0;
   for await (const page of pagesOf(copying.source, table, { pageRows: copying.pageRows, after })) {
-    await writePage(copying.target, table, page);
+    const { source, target } = copying;
+    await writePage(target, table, await asInTarget(source, target, table, page));
     rows += page.length;
     copying.onProgress({ table, doing: "copying", rows });
   }
 }
 
 async function compare(copying: Copying, table: TableName): Promise<Compared> {
-  const one = await digestOf(copying, copying.source, table);
-  const other = await digestOf(copying, copying.target, table);
+  const one = await digestOf(copying, "source", table);
+  const other = await digestOf(copying, "target", table);
   return { table, rows: one.rows, equal: one.rows === other.rows && one.sum === other.sum };
 }
 
@@ -147,15 +168,16 @@ async function whereItStopped({ source, target }: Copying, table: TableName): Pr
 
 /** A sum of the rows' hashes: the same whatever the order. */
 async function digestOf(
-  { onProgress, pageRows }: Copying,
-  store: Store,
+  { source, target, onProgress, pageRows }: Copying,
+  side: "source" | "target",
   table: TableName,
 ): Promise<{ rows: number; sum: bigint }> {
   let rows = 0;
   let sum = 0n;
   const pace = createPace();
-  for await (const page of pagesOf(store, table, { pageRows })) {
-    for (const row of page) {
+  for await (const page of pagesOf(side === "source" ? source : target, table, { pageRows })) {
+    const rowsThere = side === "source" ? await asInTarget(source, target, table, page) : page;
+    for (const row of rowsThere) {
       await pace();
       sum = BigInt.asUintN(128, sum + BigInt(`0x${hashOf(table, row).slice(0, 32)}`));
     }
