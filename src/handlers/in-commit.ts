@@ -5,6 +5,7 @@ import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
 import { monotonicMs } from "../shared/timers.ts";
 import type { StoreTransaction } from "../store/store.ts";
+import type { FailureRow, JobRow } from "../store/tables.ts";
 import { deadJobs } from "./dead-jobs.ts";
 import type { WebhookEvent } from "./event.ts";
 import type { Handler } from "./handler.ts";
@@ -31,16 +32,19 @@ export interface FreshNews extends News {
   readonly deliveries: readonly FreshDelivery[];
 }
 
-/** A handler threw inside a delivery's transaction: the delivery is to be sent again. */
+/** A handler failed inside a delivery's transaction: the delivery is to be sent again. */
 export class HandlerFault extends EscrowMirrorError {
   readonly digest: string;
   readonly handler: string;
+  /** The store failed while the handler ran: which of them is to blame shows when it happens again and again. */
+  readonly isOfStore: boolean;
 
   constructor(digest: string, handler: string, cause: unknown) {
     const message = `handler ${handler} threw inside the delivery's transaction, which was rolled back (${nameOfError(cause)})`;
     super("handler-failed", message, { cause });
     this.digest = digest;
     this.handler = handler;
+    this.isOfStore = isStoreFault(cause);
   }
 }
 
@@ -59,6 +63,8 @@ export interface InCommitParts {
 
 /** How often a handler may throw before its delivery is committed without it. */
 const failuresMax = 3;
+/** How often the store may fail while a handler runs, before the same is done: the service sends a delivery six times. */
+const faultsMax = 5;
 
 export interface InCommit {
   /** The handlers that hear of this commit. Not waited for: it is asked early, and needed late. */
@@ -74,8 +80,11 @@ export interface InCommit {
     news: FreshNews,
     spent: Spent,
   ): Promise<void>;
-  /** Counts a failure, in a transaction of its own: that of the delivery is gone. */
-  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<void>;
+  /**
+   * Counts a failure, in a transaction of its own: that of the delivery is gone. Gives whether the delivery can be committed
+   * without the handler now.
+   */
+  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<boolean>;
 }
 
 /** The milliseconds that handlers have used in one transaction. */
@@ -95,12 +104,15 @@ export function createInCommit(parts: InCommitParts): InCommit {
     spent: Spent,
   ): Promise<void> {
     const elsewhere: Parameters<typeof eventJob>[] = [];
+    const failures = await failuresOf(tx, deliveries);
     for (const delivery of deliveries)
       for (const { name, filter } of subscriptions) {
         if (!("events" in filter) || !hears(filter, delivery)) continue;
         const handler = registry.get(name);
+        const known = failures.get(`${delivery.digest} ${name}`);
         if (handler === undefined) elsewhere.push([name, delivery]);
-        else await runOne(tx, handler, delivery, spent);
+        else if (known !== undefined && known.faults >= faultsMax) await giveUp(tx, handler, delivery, known);
+        else await runOne(tx, handler, delivery, { spent, known });
       }
     await tx.jobs.insert(elsewhere.map((job) => eventJob(...job)));
   }
@@ -109,7 +121,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
     tx: StoreTransaction,
     handler: Handler,
     delivery: FreshDelivery,
-    spent: Spent,
+    { spent, known }: { readonly spent: Spent; readonly known: FailureRow | undefined },
   ): Promise<void> {
     const timeoutMs = spent.isAlone ? handlerTimeoutMs : handlerTimeoutMs - spent.ms;
     if (timeoutMs <= 0) throw new TimeIsUp();
@@ -121,44 +133,42 @@ export function createInCommit(parts: InCommitParts): InCommit {
     const hadAllTime = spent.isAlone || spent.ms === 0;
     spent.ms += monotonicMs() - started;
     if (done.ok) return;
-    if (isStoreFault(done.error)) throw done.error as Error;
     if (isTimeout(done.error) && !hadAllTime) throw new TimeIsUp();
-    await giveUpOrThrow(tx, handler, delivery, done.error);
+    const failures = (known?.failures ?? 0) + 1;
+    if (isStoreFault(done.error) || failures < failuresMax)
+      throw new HandlerFault(delivery.digest, handler.name, done.error);
+    await giveUp(tx, handler, delivery, { failures, lastError: describe(done.error) });
   }
 
-  async function giveUpOrThrow(
+  async function giveUp(
     tx: StoreTransaction,
     { name }: Handler,
     delivery: FreshDelivery,
-    error: unknown,
+    { failures, lastError }: Pick<FailureRow, "failures" | "lastError">,
   ): Promise<void> {
-    const known = await tx.lookup("failures", "digest", [delivery.digest]);
-    const failures = known.find(({ handler }) => handler === name)?.failures ?? 0;
-    if (failures + 1 < failuresMax) throw new HandlerFault(delivery.digest, name, error);
     logger.error(
       { step: "notify", handler: name, webhookId: delivery.webhookId },
-      "a handler threw three times inside the delivery's transaction: committed without it, its job is dead",
+      "a handler failed again and again inside the delivery's transaction: committed without it, its job is dead",
     );
-    await insertDead(tx, name, delivery, error);
+    await insertDead(tx, name, delivery, { attempts: Math.max(1, failures), lastError });
   }
 
   async function insertDead(
     tx: StoreTransaction,
     name: string,
     delivery: FreshDelivery,
-    error: unknown,
+    last: Pick<JobRow, "attempts" | "lastError">,
   ): Promise<void> {
     const now = toIsoTime(clock.now());
     const job = eventJob(name, delivery);
     await tx.insert("jobs", [
       {
         ...job,
+        ...last,
         state: "dead",
-        attempts: failuresMax,
         nextAttemptAt: now,
         workerId: null,
         lost: false,
-        lastError: describe(error),
         createdAt: now,
         finishedAt: now,
       },
@@ -189,13 +199,26 @@ export function createInCommit(parts: InCommitParts): InCommit {
       if (within.length > 0) await runInside(tx, within, news.deliveries, spent);
     },
 
-    async countFailure(tx, { digest, handler, cause }) {
-      const known = await tx.lookup("failures", "digest", [digest]);
-      const failures = (known.find((row) => row.handler === handler)?.failures ?? 0) + 1;
+    async countFailure(tx, { digest, handler, cause, isOfStore }) {
+      const known = (await tx.lookup("failures", "digest", [digest])).find((row) => row.handler === handler);
+      const failures = (known?.failures ?? 0) + (isOfStore ? 0 : 1);
+      const faults = (known?.faults ?? 0) + (isOfStore ? 1 : 0);
       const changedAt = toIsoTime(clock.now());
-      await tx.upsert("failures", [{ digest, handler, failures, lastError: describe(cause), changedAt }]);
+      const lastError = describe(cause);
+      await tx.upsert("failures", [{ digest, handler, failures, faults, lastError, changedAt }]);
+      return isOfStore && faults >= faultsMax;
     },
   };
+}
+
+/** How often handlers have failed at these deliveries, by digest and name. */
+async function failuresOf(
+  tx: StoreTransaction,
+  deliveries: readonly FreshDelivery[],
+): Promise<Map<string, FailureRow>> {
+  const digests = deliveries.map(({ digest }) => digest);
+  const rows = digests.length === 0 ? [] : await tx.lookup("failures", "digest", digests);
+  return new Map(rows.map((row) => [`${row.digest} ${row.handler}`, row]));
 }
 
 export function isHandlerFault(error: unknown): error is HandlerFault {

@@ -21,7 +21,7 @@ export function createBatchCommit(parts: BatchParts) {
   const { store, notify, proof, listeners } = parts;
 
   /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
-  return async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
+  async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
     let step: Step = "dedupe";
     const enter = (entered: Step): void => void (step = entered);
     const done = await settle(() => commitIn(batch, enter));
@@ -30,10 +30,10 @@ export function createBatchCommit(parts: BatchParts) {
       const middle = Math.ceil(batch.length / 2);
       return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
     }
-    if (isHandlerFault(done.error)) return batch.map(await countFailure(done.error));
+    if (isHandlerFault(done.error)) return afterHandlerFault(batch, done.error);
     notify.fault(step, done.error);
     return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
-  };
+  }
 
   /** The step *dedupe*, and those that follow it in its transaction. */
   function commitIn(batch: readonly Arrival[], enter: (step: Step) => void): Promise<Commit> {
@@ -54,11 +54,16 @@ export function createBatchCommit(parts: BatchParts) {
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
   }
 
-  /** Its transaction is rolled back, and the service sends the delivery again. */
-  async function countFailure(fault: HandlerFault): Promise<(arrival: Arrival) => Verdict> {
+  /** Its transaction is rolled back, and the service sends the delivery again, or has it committed without the handler. */
+  async function afterHandlerFault(
+    batch: readonly Arrival[],
+    fault: HandlerFault,
+  ): Promise<readonly Verdict[]> {
     const counted = await settle(() => store.transaction((tx) => listeners.countFailure(tx, fault)));
     notify.fault("notify", counted.ok ? fault : counted.error);
-    return (arrival) => failed("handler-failed", webhookIdOf(arrival));
+    if (counted.ok && counted.value) return commit(batch);
+    const reason = fault.isOfStore ? "store-unavailable" : "handler-failed";
+    return batch.map((arrival) => failed(reason, webhookIdOf(arrival)));
   }
 
   /** The last resort for an authentic delivery, in a transaction of its own. */
@@ -69,6 +74,8 @@ export function createBatchCommit(parts: BatchParts) {
     notify.fault("persist", kept.error);
     return failed(reasonOf(kept.error), arrival.webhookId);
   }
+
+  return commit;
 }
 
 function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {

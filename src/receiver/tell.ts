@@ -38,8 +38,11 @@ export interface Listeners {
   ready(): Promise<void>;
   /** Begins with the transaction, so that who listens is asked without being waited for, and no anomaly is missed. */
   begin(tx: StoreTransaction): Telling;
-  /** Counts a handler that threw inside a delivery's transaction, in a transaction of its own. */
-  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<void>;
+  /**
+   * Counts a handler that failed inside a delivery's transaction, in a transaction of its own. Gives whether the delivery can be
+   * committed without the handler now.
+   */
+  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<boolean>;
   /** Called after each commit: jobs may be due, and somebody may wait for what it did. */
   committed(): void;
   /** Whether the caller runs inside a handler's transaction, and would wait for itself. */
@@ -68,7 +71,7 @@ export function createListeners(
 export const noListeners: Listeners = {
   ready: async () => {},
   begin: (tx) => ({ tx, isHeard: async () => false, tell: async () => {} }),
-  countFailure: async () => {},
+  countFailure: async () => false,
   committed: () => {},
   isInside: () => false,
 };

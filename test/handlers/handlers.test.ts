@@ -1,6 +1,9 @@
 import Database from "better-sqlite3";
+import { expect, it } from "vitest";
 import { sqlite } from "../../src/store/sqlite/store.ts";
-import { storeKinds, temporaryFile } from "../support/mirror.ts";
+import { delivery } from "../support/delivery.ts";
+import { openMirror, storeKinds, temporaryFile } from "../support/mirror.ts";
+import { describeDoneJobs } from "./done-jobs-contract.ts";
 import { describeHandlers } from "./handlers-contract.ts";
 import { describeHandlersHealth } from "./health-contract.ts";
 import { describeInTransaction } from "./in-transaction-contract.ts";
@@ -8,6 +11,7 @@ import { describeInTransaction } from "./in-transaction-contract.ts";
 for (const [name, create] of storeKinds) {
   describeHandlers(name, create);
   describeHandlersHealth(name, create);
+  describeDoneJobs(name, create);
 }
 
 describeInTransaction("sqlite file", async () => {
@@ -16,4 +20,20 @@ describeInTransaction("sqlite file", async () => {
   database.exec("create table ledger (contract text primary key)");
   database.close();
   return { store: sqlite(file), table: "ledger" };
+});
+
+it("a handler that writes through another connection to the same file, and so waits for itself, is left out at the fifth time", async () => {
+  const file = temporaryFile();
+  const mirror = await openMirror({ store: sqlite(file) });
+  const beside = new Database(file, { timeout: 1 });
+  mirror.inTransaction("contract.created", () => void beside.exec("create table own (id)"), { name: "own" });
+  const request = delivery("contract.created", { id: "c", seconds: 0 });
+  for (let time = 0; time < 4; time++)
+    expect(await mirror.receive(request)).toMatchObject({ status: 503, reason: "store-unavailable" });
+  expect(await mirror.receive(request)).toMatchObject({ status: 200, outcome: "applied" });
+  const { items } = await mirror.jobs.list({ state: "dead" });
+  expect(items).toMatchObject([
+    { handler: "own", lastError: expect.stringMatching(/SQLITE_BUSY/) as string },
+  ]);
+  beside.close();
 });

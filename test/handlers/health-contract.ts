@@ -13,30 +13,20 @@ export function describeHandlersHealth(name: string, create: () => Store): void 
 
   describe(`health of handlers on ${name}`, () => {
     it("counts jobs that are due, waiting, running and dead, and none that are done", async () => {
-      const clock = testClock();
-      const mirror = await open({ clock, jobs: { maxAttempts: 1, backoffMs: 10 } });
+      const mirror = await open({ jobs: { maxAttempts: 1 } });
       expect((await mirror.health()).jobs).toEqual({ due: 0, waiting: 0, running: 0, dead: 0 });
-      let end: (() => void) | undefined;
       mirror.on("contract.created", () => Promise.reject(new Error("always")), { name: "dies" });
       mirror.on("contract.created", () => undefined, { name: "ends" });
-      mirror.on("*", () => new Promise<void>((resolve) => (end = resolve)), { name: "runs" });
+      mirror.on("*", () => new Promise<void>(() => {}), { name: "runs" });
       const off = mirror.on("*", () => undefined, { name: "elsewhere" });
-      await mirror.handlers.list();
+      await mirror.idle();
       off();
       await mirror.receive(created);
       await mirror.receive(approved);
-      await expect.poll(async () => (await mirror.health()).jobs.dead).toBe(1);
-      await expect.poll(async () => (await mirror.jobs.list({ state: "done" })).items.length).toBe(1);
-      await expect.poll(() => end).toBeDefined();
-      const { items } = await mirror.jobs.list({ handler: "elsewhere" });
-      // Its row is only there where it was written before it was stopped.
-      const elsewhere = items.length / 2;
-      expect((await mirror.health()).jobs).toEqual({
-        due: elsewhere,
-        waiting: 1 + elsewhere,
-        running: 1,
-        dead: 1,
-      });
+      await expect
+        .poll(async () => (await mirror.health()).jobs)
+        .toEqual({ due: 1, waiting: 2, running: 1, dead: 1 });
+      await mirror.close({ deadlineMs: 0 });
     });
 
     it("warns of dead jobs until each has gone through, or its handler is removed", async () => {

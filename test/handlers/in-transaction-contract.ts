@@ -191,7 +191,45 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
       });
       expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
     });
+
+    it("can't end the driver's connection, which others need after them", async () => {
+      const { mirror } = await open();
+      const refused: string[] = [];
+      mirror.inTransaction(
+        "contract.created",
+        (_, { connection }) => {
+          for (const [how, end] of Object.entries(endsOf(connection))) {
+            try {
+              end();
+            } catch (error) {
+              refused.push(`${how} ${(error as { code: string }).code}`);
+            }
+          }
+        },
+        { name: "ends" },
+      );
+      for (const id of ["c", "d"])
+        expect(await mirror.receive(delivery("contract.created", { id, seconds: 0 }))).toMatchObject({
+          status: 200,
+        });
+      const both = [...new Set(refused)].sort();
+      expect([
+        ["close inside-transaction"],
+        ["end inside-transaction", "release inside-transaction"],
+      ]).toContainEqual(both);
+    });
   });
+}
+
+/** What the driver has to end its connection by. */
+function endsOf(connection: unknown): Record<string, () => unknown> {
+  const driver = connection as Record<string, (() => unknown) | undefined>;
+  return Object.fromEntries(
+    ["close", "end", "release"].flatMap((name) => {
+      const end = driver[name];
+      return end === undefined ? [] : [[name, () => end.call(driver)]];
+    }),
+  );
 }
 
 function codeOf(work: Promise<unknown>): Promise<string> {

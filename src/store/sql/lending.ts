@@ -76,6 +76,7 @@ function guarded<T extends object>(target: T, check: () => void): T {
     get: (object, key) => {
       const value: unknown = Reflect.get(object, key, object);
       if (typeof value !== "function") return value;
+      if (ends.has(key)) return refuseToEnd;
       return (...values: unknown[]) => {
         check();
         const result: unknown = Reflect.apply(value, object, values);
@@ -83,6 +84,16 @@ function guarded<T extends object>(target: T, check: () => void): T {
       };
     },
   });
+}
+
+/** How drivers end a connection or give it back. */
+const ends = new Set<string | symbol>(["close", "end", "release"]);
+
+function refuseToEnd(): never {
+  throw new EscrowMirrorError(
+    "inside-transaction",
+    "the connection is the mirror's: leave it open, it is taken back when the handler returns",
+  );
 }
 
 /** What a driver prepares outlives the call. */

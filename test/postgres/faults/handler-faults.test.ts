@@ -30,7 +30,8 @@ async function open(target: PostgresTarget, run: Run, handlerTimeoutMs = 500): P
 
 /** One that the handler hears of, and one that it does not. */
 const created = delivery("contract.created", { id: "c", seconds: 1, contractId: "CNT-1" });
-const others = delivery("contract.approved", { id: "a", seconds: 2, contractId: "CNT-2" });
+const others = (time = 0) =>
+  delivery("contract.approved", { id: `a${time}`, seconds: 2, contractId: `CNT-${time + 2}` });
 
 const ignore = (): undefined => undefined;
 const never = (): Promise<never> => new Promise(ignore);
@@ -58,7 +59,7 @@ describe.each(targets)("over %s", (_, target) => {
     ["waits for a statement for longer than it may", ({ trx }) => sql`select pg_sleep(60)`.execute(trx)],
   ])("a handler that %s is left out at the third time", async (_title, run) => {
     const mirror = await open(target(), run);
-    const [first, neighbour] = await Promise.all([mirror.receive(created), mirror.receive(others)]);
+    const [first, neighbour] = await Promise.all([mirror.receive(created), mirror.receive(others())]);
     expect(first).toMatchObject({ status: 503, reason: "handler-failed" });
     expect(neighbour).toMatchObject({ status: 200, outcome: "applied" });
     expect(await mirror.receive(created)).toMatchObject({ status: 503, reason: "handler-failed" });
@@ -85,5 +86,24 @@ describe.each(targets)("over %s", (_, target) => {
     isBroken = false;
     expect(await mirror.receive(created)).toMatchObject({ status: 200, outcome: "applied" });
     expect((await mirror.jobs.list({})).items).toEqual([]);
+  });
+
+  it.each<[string, Run]>([
+    ["ends its connection", (context) => query(context, "select pg_terminate_backend(pg_backend_pid())")],
+    [
+      "is each time in another's way",
+      (context) => query(context, "do $$ begin raise deadlock_detected; end $$"),
+    ],
+  ])("a handler that %s is left out at the fifth time, and its neighbours are not", async (_title, run) => {
+    const mirror = await open(target(), run);
+    for (let time = 0; time < 4; time++) {
+      const answers = await Promise.all([mirror.receive(created), mirror.receive(others(time))]);
+      expect(answers).toMatchObject([
+        { status: 503, reason: "store-unavailable" },
+        { status: 200, outcome: "applied" },
+      ]);
+    }
+    expect(await mirror.receive(created)).toMatchObject({ status: 200, outcome: "applied" });
+    expect((await mirror.jobs.list({ state: "dead" })).items).toMatchObject([{ handler: "theirs" }]);
   });
 });
