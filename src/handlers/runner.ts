@@ -68,6 +68,7 @@ export function createRunner(parts: RunnerParts): Runner {
   let isLostDue = true;
   let isKnown = false;
   let isWanted = false;
+  let isListening = false;
   let turning: Promise<void> | undefined;
   let closing: AbortSignal | undefined;
   let looking: NodeJS.Timeout | undefined;
@@ -178,7 +179,7 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   async function beatIn(tx: StoreTransaction): Promise<void> {
-    const wasKnown = await tx.jobs.beat({ workerId, handlers: registry.names(), leaseMs });
+    const wasKnown = await tx.jobs.beat({ workerId, handlers: registry.names(), leaseMs, isListening });
     if (isKnown && !wasKnown) for (const { stop } of running.values()) stop.abort(leaseLost());
     isKnown = true;
     const dead = await tx.jobs.reclaim({ attemptsMax: options.maxAttempts });
@@ -189,6 +190,23 @@ export function createRunner(parts: RunnerParts): Runner {
       );
     isLostDue ||= await isAnyLost(tx, registry.names());
   }
+
+  const beat = async (): Promise<void> => {
+    if (registry.names().length > 0) await store.transaction(beatIn);
+  };
+
+  /** Others tell of jobs as soon as they know that this process listens. */
+  const stopListening = options.run
+    ? store.listen?.({
+        heard: (handler) => {
+          if (registry.get(handler) !== undefined && isTaking()) wake();
+        },
+        changed: (isHeard) => {
+          isListening = isHeard;
+          void settle(beat);
+        },
+      })
+    : undefined;
 
   function repeat(work: () => Promise<void>, everyMs: number, keep: (timer: NodeJS.Timeout) => void): void {
     const again = async (): Promise<void> => {
@@ -229,13 +247,7 @@ export function createRunner(parts: RunnerParts): Runner {
 
   if (options.run) {
     repeat(look, store.lookEveryMs, (timer) => (looking = timer));
-    repeat(
-      async () => {
-        if (registry.names().length > 0) await store.transaction(beatIn);
-      },
-      leaseMs / 3,
-      (timer) => (beating = timer),
-    );
+    repeat(beat, leaseMs / 3, (timer) => (beating = timer));
   }
 
   return {
@@ -248,6 +260,7 @@ export function createRunner(parts: RunnerParts): Runner {
       clearTimeout(beating);
       closing = AbortSignal.abort(new DOMException("the mirror is closing", "AbortError"));
       for (const { stop } of running.values()) stop.abort(closing.reason);
+      await stopListening?.();
       await Promise.race([Promise.all([...running.values()].map(({ over }) => over)), sleep(deadlineMs)]);
       wake();
       await turning;

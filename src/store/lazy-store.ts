@@ -75,6 +75,9 @@ export function createLazyStore<Built extends Store>(
       return opened().lookEveryMs;
     },
     nextJobAt: async (handlers) => opened().nextJobAt(handlers),
+    get listen() {
+      return opened().listen;
+    },
     close,
   };
   return { store, opened };

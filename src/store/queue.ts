@@ -72,6 +72,8 @@ export interface WorkerBeat {
   readonly handlers: readonly string[];
   /** How long it counts as alive. Milliseconds. */
   readonly leaseMs: number;
+  /** Whether it hears of jobs: then whoever adds some tells of them. */
+  readonly isListening: boolean;
 }
 
 /** The states of a job that is still owed. */

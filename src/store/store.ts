@@ -35,11 +35,27 @@ export interface Store {
    * enough for many calls a second.
    */
   nextJobAt(handlers: readonly string[]): Promise<string | null>;
+<<<<<<< HEAD
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
 }
 
 /** How a store is opened. */
+=======
+  /** Hears of jobs that other processes add, where the store was told to; looking goes on beside it. Gives the way to stop. */
+  readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
+  /** Waits for what is running, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+export interface JobListener {
+  /** Jobs of this handler are due. */
+  readonly heard: (handler: string) => void;
+  /** Whether anything can be heard from now on: until then, and in between, only looking finds jobs. */
+  readonly changed: (isListening: boolean) => void;
+}
+
+>>>>>>> 43ad443 (wip)
 export interface OpenOptions {
   /** `auto` makes or updates the tables. `check` refuses tables of another version. */
   readonly migrate: "auto" | "check";

@@ -203,17 +203,26 @@ export interface WorkerRow {
   readonly handlers: readonly string[];
   /** Until when it counts as alive. ISO 8601. */
   readonly aliveUntil: string;
+  /** Whether it is told of jobs; else it looks for them. */
+  readonly listening: boolean;
 }
 
-/** How often a handler threw inside a delivery's transaction, which rolled everything else back. */
+/** How often a handler failed inside a delivery's transaction, which rolled everything else back. */
 export interface FailureRow {
   /** The delivery's digest. */
   readonly digest: string;
   /** The handler. */
   readonly handler: string;
+<<<<<<< HEAD
   /** How often it failed on this delivery. */
   readonly failures: number;
   /** The last error, as text. */
+=======
+  /** How often it threw, or took too long. */
+  readonly failures: number;
+  /** How often the store failed while it ran. */
+  readonly faults: number;
+>>>>>>> 43ad443 (wip)
   readonly lastError: string;
   /** When it last failed. ISO 8601. */
   readonly changedAt: string;
@@ -445,7 +454,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     unique: [],
   },
   workers: {
-    columns: { workerId: "text", handlers: "json", aliveUntil: "text" },
+    columns: { workerId: "text", handlers: "json", aliveUntil: "text", listening: "boolean" },
     key: ["workerId"],
     unique: [],
   },
@@ -454,6 +463,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       digest: "hex",
       handler: "text",
       failures: "integer",
+      faults: "integer",
       lastError: "text",
       changedAt: "text",
     },

@@ -85,9 +85,11 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       return held;
     },
 
-    async beat({ workerId, handlers, leaseMs }) {
+    async beat({ workerId, handlers, leaseMs, isListening }) {
       const known = await tx.find("workers", { where: [{ field: "workerId", op: "=", value: workerId }] });
-      await tx.upsert("workers", [{ workerId, handlers, aliveUntil: nowPlus(leaseMs) }]);
+      await tx.upsert("workers", [
+        { workerId, handlers, aliveUntil: nowPlus(leaseMs), listening: isListening },
+      ]);
       return known.length > 0;
     },
 

@@ -145,7 +145,7 @@ function settle(store: Store, job: JobRow | undefined, end: End): Promise<boolea
 }
 
 function beat(store: Store, workerId: string): Promise<boolean> {
-  const worker: WorkerBeat = { workerId, handlers, leaseMs: 2000 };
+  const worker: WorkerBeat = { workerId, handlers, leaseMs: 2000, isListening: false };
   return store.transaction((tx) => tx.jobs.beat(worker));
 }
 

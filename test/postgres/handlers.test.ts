@@ -1,4 +1,5 @@
 import { beforeAll } from "vitest";
+import { describeDoneJobs } from "../handlers/done-jobs-contract.ts";
 import { describeHandlers } from "../handlers/handlers-contract.ts";
 import { describeHandlersHealth } from "../handlers/health-contract.ts";
 import { describeInTransaction } from "../handlers/in-transaction-contract.ts";
@@ -13,6 +14,7 @@ beforeAll(() => run(`create schema ${ledgers}`));
 const create = () => emptied(postgres({ connectionString: postgresUrl, schema }));
 describeHandlers("postgres", create);
 describeHandlersHealth("postgres", create);
+describeDoneJobs("postgres", create);
 
 describeInTransaction("postgres", async () => {
   await run(`create table if not exists ${ledgers}.ledger (contract text primary key)`);

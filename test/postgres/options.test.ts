@@ -51,6 +51,16 @@ describe("postgres()", () => {
     ["an address that is not set", { connectionString: undefined }, /connectionString that is undefined/],
     ["two databases", { ...named, pool }, /only one of connectionString, pool and kysely/],
     ["a pool that is none", { pool: {} }, /pool: expected a Pool of the package pg/],
+    [
+      "listening on a Kysely",
+      { kysely, listen: true },
+      /listen: needs a connection of its own.*pass its pool/,
+    ],
+    [
+      "listening on a pool of one connection",
+      { pool: openPool(postgresUrl, { max: 1 }), listen: true },
+      /listen: takes one connection .* give it more/,
+    ],
     ["a Kysely that is none", { kysely: pool }, /kysely: expected a Kysely instance/],
   ])("refuses %s at once", (_, options, message) => {
     expect(name(options)).toThrow(expect.objectContaining({ code: "invalid-configuration" }));

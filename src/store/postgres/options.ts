@@ -24,6 +24,12 @@ export interface PostgresOptions {
    * partitioned.
    */
   readonly partition?: Period | undefined;
+  /**
+   * Hears of new jobs by LISTEN and NOTIFY, so that handlers run some milliseconds after another process has committed; else
+   * they are looked for five times a second. Takes one more connection, straight to the server: behind PgBouncer in transaction
+   * mode nothing is heard, and looking goes on. With `connectionString` or `pool`. Default `false`.
+   */
+  readonly listen?: boolean | undefined;
 }
 
 /** The database: its address, or a connection that the app has already. */
@@ -78,6 +84,7 @@ const schema = strictOptions({
     .optional(),
   ...postgresPlace,
   deadlineMs: wholeNumber(1, 20_000).default(15_000),
+  listen: z.boolean().default(false),
   partition: z
     .enum(periods, {
       error: ({ input }) => `expected ${periods.map(shown).join(" or ")}, received ${shown(input)}`,
@@ -94,6 +101,14 @@ const schema = strictOptions({
   .refine((target) => target.connectionsMax === undefined || target.connectionString !== undefined, {
     path: ["connectionsMax"],
     message: "is for connections that are opened here: set it where the app makes its pool",
+  })
+  .refine(({ listen, kysely }) => !listen || kysely === undefined, {
+    path: ["listen"],
+    message: "needs a connection of its own, which a Kysely instance does not give: pass its pool instead",
+  })
+  .refine(({ listen, pool }) => !listen || pool?.options?.max !== 1, {
+    path: ["listen"],
+    message: "takes one connection of the pool for itself, and this pool has one: give it more",
   });
 
 function targetsOf(target: { connectionString?: unknown; pool?: unknown; kysely?: unknown }): unknown[] {

@@ -16,6 +16,7 @@ export interface PgPool {
     readonly port?: number | undefined;
     /** The database. */
     readonly database?: string | undefined;
+    readonly max?: number | undefined;
   };
   /** Lends a client. */
   connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): void;
@@ -43,7 +44,12 @@ export interface PgClient {
   getTypeParser(oid: number, format?: "text"): (text: string) => unknown;
   /** Adds a listener for errors. */
   on(event: "error", listener: (error: Error) => void): unknown;
+<<<<<<< HEAD
   /** Removes a listener. */
+=======
+  on(event: "end", listener: () => void): unknown;
+  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+>>>>>>> 43ad443 (wip)
   removeListener(event: "error", listener: (error: Error) => void): unknown;
   /** `true` destroys the client instead of giving it back. */
   release(destroy?: boolean): void;

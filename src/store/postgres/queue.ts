@@ -5,6 +5,7 @@ import type { ArraySession } from "../sql/session.ts";
 import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
 import type { JobRow } from "../tables.ts";
 import { toArray } from "./array.ts";
+import { channelOf } from "./listen.ts";
 
 /**
  * The queue where many transactions write at a time. Whoever adds to a contract's lines, or moves one on, holds that
@@ -43,7 +44,7 @@ export function createArrayQueue(
     async insert(added) {
       if (added.length === 0) return [];
       lockLines(added.map(({ contractId }) => encodeValue("text", contractId) as string | null));
-      const rows = await session.all(sql.insert, [now(), ...columnsOfNew(added)]);
+      const rows = await session.all(sql.insert, [now(), ...columnsOfNew(added), channelOf(place)]);
       const wentIn = new Set(rows.map(([seat]) => Number(seat)));
       return added.map((_, index) => wentIn.has(index + 1));
     },
@@ -69,8 +70,8 @@ export function createArrayQueue(
       return settlements.map(({ seq }) => held.has(seq));
     },
 
-    async beat({ workerId, handlers, leaseMs }) {
-      const values = [now(), workerId, JSON.stringify(handlers), leaseMs];
+    async beat({ workerId, handlers, leaseMs, isListening }) {
+      const values = [now(), workerId, JSON.stringify(handlers), leaseMs, Number(isListening)];
       const [[isNew] = [true]] = await session.all(sql.beat, values);
       return Number(isNew) === 0;
     },
@@ -180,6 +181,7 @@ function statementsOf(place: TablePlace) {
     lockLines: `select count(pg_advisory_xact_lock(hashtextextended($1 || ' line ' || id, 0))) from unnest($2::text[]) as id`,
     share: `select pg_advisory_xact_lock_shared(hashtextextended($1 || ' subscriptions', 0))`,
     exclude: `select pg_advisory_xact_lock(hashtextextended($1 || ' subscriptions', 0))`,
+    // Who listens is told of due jobs: a NOTIFY makes commits wait for one another, so that none is sent where nobody does.
     // "offset 0" keeps the look at the line a look-up for each row: the planner would hash all open jobs instead.
     insert: `with given as (
         select *, row_number() over (partition by handler, contract_id order by seat) as place
@@ -199,9 +201,15 @@ function statementsOf(place: TablePlace) {
           0, ${timeIn()}, 0, ${timeIn()}
         from given as g order by g.seat
         on conflict do nothing
-        returning handler, job_key
+        returning handler, job_key, state
       )
-      select g.seat from fresh join given as g using (handler, job_key)`,
+      select g.seat, (
+        select count(told.of) from (
+          select pg_notify($8, handler) is null as of from (select distinct handler from fresh where state = 'due') as due
+        ) as told
+        where exists (select from ${workers} where listening = 1 and alive_until >= ${timeIn()})
+      )
+      from fresh join given as g using (handler, job_key)`,
     claim: `update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
       from (
         select due.seq
@@ -231,8 +239,10 @@ function statementsOf(place: TablePlace) {
         ) as head
       ) as moved
       where j.seq = moved.seq and j.state = 'waiting'`,
-    beat: `insert into ${workers} as w (worker_id, handlers, alive_until) values ($2, $3, ${timeIn("$4::bigint")})
-      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until
+    beat: `insert into ${workers} as w (worker_id, handlers, alive_until, listening)
+      values ($2, $3, ${timeIn("$4::bigint")}, $5)
+      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until,
+        listening = excluded.listening
       returning (xmax = 0)::int::bigint`,
     forget: `delete from ${workers} where worker_id = $1`,
     silent: `delete from ${workers} where worker_id in (

@@ -16,7 +16,8 @@ import { createArrayBatches } from "./batches.ts";
 import { createPostgresEngine } from "./engine.ts";
 import { language, lendOfKysely, lendOfPool, readingDialect } from "./kysely.ts";
 import { lend } from "../sql/lending.ts";
-import { toLentFault } from "./faults.ts";
+import { within } from "../../shared/within.ts";
+import { lateAnswer, toLentFault } from "./faults.ts";
 import {
   describeTarget,
   parsePostgresOptions,
@@ -28,7 +29,15 @@ import { proveWriting } from "../prove-writing.ts";
 import { probe } from "./probe.ts";
 import { prunePayloads, type PrunedPayloads } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
-import { connectionsOfKysely, connectionsOfPool, type Connections, type PgPool } from "./pool.ts";
+import { listenForJobs, type HeldClient } from "./listen.ts";
+import {
+  connectionsOfKysely,
+  connectionsOfPool,
+  giveBack,
+  take,
+  type Connections,
+  type PgPool,
+} from "./pool.ts";
 import { createArrayQueue, nextArrayJobAt } from "./queue.ts";
 import { createArrayStatements } from "./statements.ts";
 import type { Session } from "../sql/session.ts";
@@ -59,10 +68,14 @@ export interface PostgresStore extends Store {
 export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
   const settings = parsePostgresOptions(target);
   const { schema, prefix, deadlineMs, partition } = settings;
+  const place = { schema, prefix };
   const description = describeTarget(settings);
   const { store, opened } = createLazyStore(description, async () => {
     const { connections, db } = await connect(settings, description);
-    return buildStore({ place: { schema, prefix }, description, deadlineMs, partition, connections, db });
+    const built = buildStore({ place, description, deadlineMs, partition, connections, db });
+    if (!settings.listen) return built;
+    const hold = (): Promise<HeldClient> => holdClient(settings);
+    return { ...built, listen: (listener) => listenForJobs({ place, connect: hold }, listener) };
   });
   return Object.assign(store, {
     prunePayloads: async (before: Date) => opened().prunePayloads(before),
@@ -177,6 +190,25 @@ async function openPool({
     pipeline: true,
     application_name: "escrow-mirror",
   });
+}
+
+/** A connection for as long as it lasts: the pool's, or beside our own pool, which may be small. */
+async function holdClient({ pool, connectionString, deadlineMs }: PostgresSettings): Promise<HeldClient> {
+  if (pool !== undefined) {
+    const client = await take(pool);
+    // It is not given back: whoever had it next would hear what we listen to.
+    return { client, drop: async () => giveBack(client, true) };
+  }
+  const { Client } = await loadDriver();
+  const client = new Client({
+    connectionString,
+    connectionTimeoutMillis: deadlineMs,
+    keepAlive: true,
+    application_name: "escrow-mirror listening",
+  });
+  client.on("error", () => undefined);
+  await client.connect();
+  return { client, drop: () => within(deadlineMs, client.end(), () => lateAnswer("did not end")) };
 }
 
 async function loadDriver() {

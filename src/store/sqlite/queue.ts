@@ -2,6 +2,8 @@ import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { columnsOf, decodeRows, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { RowSession } from "../sql/session.ts";
+import type { Store } from "../store.ts";
+import { guarded, type SqliteHandle } from "./handle.ts";
 import { lostForGood, settledAs, type JobQueue, type Settlement } from "../queue.ts";
 import type { JobRow } from "../tables.ts";
 
@@ -52,9 +54,14 @@ export function createRowQueue(session: RowSession, place: TablePlace, clock: ()
       return held;
     },
 
-    async beat({ workerId, handlers, leaseMs }) {
+    async beat({ workerId, handlers, leaseMs, isListening }) {
       const [known] = await session.all(sql.isAlive, [workerId]);
-      await session.run(sql.beat, [workerId, JSON.stringify(handlers), nowPlus(leaseMs)]);
+      await session.run(sql.beat, [
+        workerId,
+        JSON.stringify(handlers),
+        nowPlus(leaseMs),
+        Number(isListening),
+      ]);
       return known !== undefined;
     },
 
@@ -97,6 +104,19 @@ export async function nextRowJobAt(
   return times.filter((time) => time !== null).sort()[0] ?? null;
 }
 
+/** Looks only where something was committed since the last look: a look at that is a microsecond or two. */
+export function lookAgainWhenChanged(reader: SqliteHandle, look: Store["nextJobAt"]): Store["nextJobAt"] {
+  // The only connection of a database in memory does not count what it commits itself.
+  if (reader.memory) return look;
+  const version = reader.prepare("pragma data_version");
+  let last: { readonly state: string; readonly next: string | null } | undefined;
+  return async (handlers) => {
+    const state = JSON.stringify([guarded(() => version.all()), handlers]);
+    if (last?.state !== state) last = { state, next: await look(handlers) };
+    return last.next;
+  };
+}
+
 function bySeq(a: JobRow, b: JobRow): number {
   return a.seq - b.seq;
 }
@@ -131,8 +151,9 @@ function statementsOf(place: TablePlace) {
       where state = 'waiting' and seq = (
         select seq from ${jobs} where handler = ? and contract_id = ? and ${open} order by seq limit 1)`,
     isAlive: `select 1 from ${workers} where worker_id = ?`,
-    beat: `insert into ${workers} (worker_id, handlers, alive_until) values (?, ?, ?)
-      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until`,
+    beat: `insert into ${workers} (worker_id, handlers, alive_until, listening) values (?, ?, ?, ?)
+      on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until,
+        listening = excluded.listening`,
     forget: `delete from ${workers} where worker_id = ?`,
     silent: `select worker_id from ${workers} where alive_until < ?`,
     giveBack: `update ${jobs} set state = 'due', attempts = attempts - 1, next_attempt_at = ?, worker_id = null

@@ -14,7 +14,7 @@ import { createSqliteEngine } from "./engine.ts";
 import { closeAll, type Closable } from "./handle.ts";
 import { lendWriter } from "./kysely.ts";
 import { parseSqliteOptions, type SqliteOptions, type SqliteTarget } from "./options.ts";
-import { createRowQueue, nextRowJobAt } from "./queue.ts";
+import { createRowQueue, lookAgainWhenChanged, nextRowJobAt } from "./queue.ts";
 import { selective } from "./selective.ts";
 
 /**
@@ -69,6 +69,7 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
   });
   return {
     ...store,
+    nextJobAt: lookAgainWhenChanged(connections.reader, (handlers) => store.nextJobAt(handlers)),
     open: async (options) => {
       await store.open(options);
       // Where there is nothing to migrate nothing was written yet: every delivery would find out that nothing can be.

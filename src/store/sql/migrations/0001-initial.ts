@@ -245,12 +245,14 @@ export const initial = {
         `worker_id ${text} not null primary key`,
         `handlers ${json} not null`,
         `alive_until ${text} not null`,
+        `listening ${boolean} not null`,
       ]),
 
       table("failures", [
         `digest ${bytes} not null`,
         `handler ${text} not null`,
         `failures ${integer} not null`,
+        `faults ${integer} not null`,
         `last_error ${text} not null`,
         `changed_at ${text} not null`,
         `primary key (digest, handler)`,
