@@ -35,19 +35,13 @@ export interface Store {
    * enough for many calls a second.
    */
   nextJobAt(handlers: readonly string[]): Promise<string | null>;
-<<<<<<< HEAD
+  /** Hears of jobs that other processes add, where the store was told to; looking goes on beside it. Returns the way to stop. */
+  readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
 }
 
-/** How a store is opened. */
-=======
-  /** Hears of jobs that other processes add, where the store was told to; looking goes on beside it. Gives the way to stop. */
-  readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
-  /** Waits for what is running, then lets go of the database. */
-  close(): Promise<void>;
-}
-
+/** Whoever waits for jobs that other processes add. */
 export interface JobListener {
   /** Jobs of this handler are due. */
   readonly heard: (handler: string) => void;
@@ -55,7 +49,7 @@ export interface JobListener {
   readonly changed: (isListening: boolean) => void;
 }
 
->>>>>>> 43ad443 (wip)
+/** How a store is opened. */
 export interface OpenOptions {
   /** `auto` makes or updates the tables. `check` refuses tables of another version. */
   readonly migrate: "auto" | "check";

@@ -213,16 +213,11 @@ export interface FailureRow {
   readonly digest: string;
   /** The handler. */
   readonly handler: string;
-<<<<<<< HEAD
-  /** How often it failed on this delivery. */
-  readonly failures: number;
-  /** The last error, as text. */
-=======
   /** How often it threw, or took too long. */
   readonly failures: number;
   /** How often the store failed while it ran. */
   readonly faults: number;
->>>>>>> 43ad443 (wip)
+  /** The last error, as text. */
   readonly lastError: string;
   /** When it last failed. ISO 8601. */
   readonly changedAt: string;

@@ -44,15 +44,20 @@ export interface PgClient {
   getTypeParser(oid: number, format?: "text"): (text: string) => unknown;
   /** Adds a listener for errors. */
   on(event: "error", listener: (error: Error) => void): unknown;
-<<<<<<< HEAD
-  /** Removes a listener. */
-=======
+  /** Adds a listener for the end of the connection. */
   on(event: "end", listener: () => void): unknown;
-  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
->>>>>>> 43ad443 (wip)
+  /** Adds a listener for notifications. */
+  on(event: "notification", listener: (message: PgNotification) => void): unknown;
+  /** Removes a listener. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
   /** `true` destroys the client instead of giving it back. */
   release(destroy?: boolean): void;
+}
+
+/** What NOTIFY sends. */
+export interface PgNotification {
+  /** Its text. */
+  readonly payload?: string | undefined;
 }
 
 /** A statement as `pg` takes it. */
