@@ -264,7 +264,8 @@ export function createRunner(parts: RunnerParts): Runner {
       await Promise.race([Promise.all([...running.values()].map(({ over }) => over)), sleep(deadlineMs)]);
       wake();
       await turning;
-      if (isKnown) await store.transaction((tx) => tx.jobs.retire(workerId));
+      // Where that can't be now, its lease runs out.
+      if (isKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { benchHttp } from "./http/bench.ts";
-import { benchJobs } from "./jobs-bench.ts";
+import { benchJobs } from "./jobs/bench.ts";
 import { benchPostgres } from "./postgres-bench.ts";
 import { benchReads } from "./reads-bench.ts";
 import { benchReceive } from "./receive-bench.ts";

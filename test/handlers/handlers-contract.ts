@@ -357,6 +357,21 @@ export function describeHandlers(name: string, create: () => Store): void {
     });
   });
 
+  it(`a mirror on ${name} that has run handlers closes its store though that is away`, async () => {
+    const inner = create();
+    let isAway = false;
+    const store = withTransactions(inner, (work) =>
+      isAway ? Promise.reject(away()) : inner.transaction(work),
+    );
+    const mirror = await open({ store });
+    mirror.on("contract.created", () => undefined, { name: "ran" });
+    await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+    await mirror.idle();
+    isAway = true;
+    await mirror.close();
+    await expect(inner.read(async () => undefined)).rejects.toMatchObject({ code: "closed" });
+  });
+
   describe(`waiting for a status on ${name}`, () => {
     it("resolves once the history holds a move to it, before or after it is asked", async () => {
       const mirror = await open();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secondsSince, tellRan, type Ran } from "./report.ts";
 
-const fullCounts = { CASES: "100000", KILLS: "1000", ROUNDS: "500", SOAK: "1" };
+const fullCounts = { CASES: "100000", KILLS: "1000", RACES: "1000", ROUNDS: "500", SOAK: "1" };
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-soak-"));
 const summary = join(folder, "summary.jsonl");
