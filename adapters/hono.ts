@@ -72,7 +72,7 @@ function honoBody({ req }: HonoContext, incoming: NodeRequest | undefined): Sour
   if (cached !== undefined) return keptBytes(cached, req.raw.headers.get("content-length") ?? undefined);
   if (incoming === undefined) return { body: webBody(req.raw) };
   if (incoming.readableDidRead === false && !req.raw.bodyUsed) return { body: incoming };
-  // What was read and not cloned is empty, or the rest of it.
+  // A body that was read and not cloned is empty, or only its rest.
   return { body: webBody(req.raw), isSecondHand: true };
 }
 

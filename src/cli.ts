@@ -22,7 +22,7 @@ explainMisuse(program);
 for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithoutReader);
 await program.parseAsync();
 
-/** What is wrong with an option is told alike by every command, those below others too. */
+/** Every command, nested ones too, reports wrong options in one way. */
 function explainMisuse(command: Command): void {
   command.showHelpAfterError("(--help shows how to use it)");
   nameUnknownFirst(command);

@@ -1,6 +1,6 @@
 /**
- * What every host does with a webhook: wait for the mirror, hand the request over, send the answer. Hosts translate, they
- * don't decide; the answers made here are those that a mirror can't give itself.
+ * Every host handles a webhook like this: wait for the mirror, pass the request on, send the answer. Hosts translate,
+ * they don't decide. The answers made here are those that a mirror can't give itself.
  */
 import type { Mirror, ReceiveRequest, ReceiveResult } from "../../src/index.ts";
 import { monotonicMs, sleep } from "./timers.ts";
@@ -30,7 +30,7 @@ export function createAnswer(source: MirrorSource): Answer {
       const mirror = found instanceof Promise ? await found : found;
       return mirror === undefined ? failed("starting") : await mirror.receive(request);
     } catch (error) {
-      warn("ESCROW_MIRROR_FAILED", `A webhook is answered 503, since receive() failed: ${causeOf(error)}`);
+      warn("ESCROW_MIRROR_FAILED", `A webhook got 503, because receive() failed: ${causeOf(error)}`);
       return failed("internal-error");
     }
   };
@@ -52,9 +52,7 @@ function openSource(source: MirrorSource): Current {
   if (isReceiver(source)) return () => source;
   if (typeof source === "function") return openLazily(source);
   if (typeof (source as Partial<PromiseLike<unknown>> | null | undefined)?.then !== "function")
-    throw new TypeError(
-      "expected a mirror, the promise of one that createMirror returns, or a function to one",
-    );
+    throw new TypeError("expected a mirror, a promise of one, or a function that returns either");
   let mirror: WebhookReceiver | undefined;
   void openWith(() => source).then((ready) => (mirror = ready));
   return () => mirror;
@@ -97,8 +95,8 @@ function isReceiver(source: unknown): source is WebhookReceiver {
   return typeof (source as Partial<WebhookReceiver> | null | undefined)?.receive === "function";
 }
 
-const notStarted = "The mirror did not start, so every webhook is answered 503";
-const notAMirror = "its promise resolved to something else: pass what createMirror returns";
+const notStarted = "The mirror did not start, so every webhook gets 503";
+const notAMirror = "its promise resolved with something else: pass the result of createMirror";
 
 function warn(code: string, message: string): void {
   process.emitWarning(message, { type: "EscrowMirrorWarning", code });

@@ -51,7 +51,7 @@ async function printSql(flags: Flags): Promise<void> {
   process.stdout.write(lines.map((sql) => `${sql};\n`).join("\n"));
 }
 
-/** What SQLite takes only before the first table, and outside of a transaction. */
+/** SQLite accepts these only before the first table, and outside of a transaction. */
 function beforeTables(flags: Flags): string[] {
   return sqlKind(flags) === "sqlite" ? ["pragma auto_vacuum = incremental"] : [];
 }

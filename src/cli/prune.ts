@@ -19,7 +19,7 @@ receives, and can be run again where it was interrupted.`;
 /** `escrow-mirror prune`: takes old payloads away. */
 export function pruneCommand(): Command {
   const command = new Command("prune")
-    .description("Take the raw bodies and headers of old deliveries away (Postgres).")
+    .description("Delete the raw bodies and headers of old deliveries (Postgres).")
     .requiredOption("--payloads <age>", "older than this: 30d, 12h")
     .option("--store <address>", "postgres://… (default: DATABASE_URL)");
   return withStoreOptions(command, pruneHelp).action((flags: Flags) => orExplain(() => runPrune(flags)));

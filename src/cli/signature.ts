@@ -33,7 +33,7 @@ interface Flags {
   readonly json?: boolean;
 }
 
-/** What was found out about one captured request. */
+/** The findings about one captured request. */
 type Detection =
   | {
       readonly fits: true;
@@ -151,7 +151,7 @@ function jsonPairs(text: string): [string, string][] {
   );
 }
 
-/** What `JSON.parse` says of its mistakes quotes the text, in which a secret may stand. */
+/** Messages of `JSON.parse` quote the text, which may hold a secret. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;

@@ -77,7 +77,7 @@ function namedAddress(address: string | undefined, flags: StoreFlags, option: st
   );
 }
 
-/** What the option names, else `DATABASE_URL`. */
+/** The option's value, else `DATABASE_URL`. */
 export function addressOf(address: string | undefined, flags: StoreFlags): string | undefined {
   return address ?? loadSecrets(["DATABASE_URL"], flags.secretsFile).DATABASE_URL;
 }

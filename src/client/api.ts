@@ -25,7 +25,7 @@ export interface ApiCall<Data> {
   readonly findOut?: string;
 }
 
-/** What the client's methods call. */
+/** The requests behind the client's methods. */
 export interface Api {
   send<Data>(call: ApiCall<Data>, options: CallOptions | undefined): Promise<Data>;
 }

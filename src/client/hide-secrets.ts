@@ -13,7 +13,7 @@ export function hideSecrets(text: string, secrets: readonly string[] = []): stri
 /** Longer texts of others are cut, in UTF-16 code units. */
 export const textLengthMax = 500;
 
-/** What is looked at of a text: far more than is kept, so that no secret is cut in half. */
+/** How much of a text is searched: far more than is kept, so that no secret is cut in half. */
 const readLengthMax = 20 * textLengthMax;
 
 const hidden = "[hidden]";

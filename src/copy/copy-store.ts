@@ -126,7 +126,7 @@ async function sameContent<Name extends "deliveries" | "snapshots">(
   return new Map(found.map((row) => [contentOf(table, row), row]));
 }
 
-/** What came in, by what stays of it whatever is done with it: a delivery that is released gets another id. */
+/** Arrivals by a field that never changes: a released delivery gets another id. */
 function contentOf(table: "deliveries" | "snapshots", row: object): string {
   return table === "deliveries" ? String(valueOf(row, "contentKey")) : keyOf(table, row);
 }

@@ -32,7 +32,7 @@ export async function* pagesOf<Name extends TableName>(
   }
 }
 
-/** What may be large is read a few at a time: a body may have a megabyte. */
+/** Rows that may be large are read a few at a time: a body may have a megabyte. */
 const largeRows: { readonly [Name in TableName]?: number } = { payloads: 32 };
 
 export function isNumbered(table: TableName): boolean {

@@ -4,7 +4,7 @@ import { pagesOf } from "./pages.ts";
 import { identityOf, isKeyed, isRow, valueOf } from "./rows.ts";
 import { alikeIn } from "./write-page.ts";
 
-/** What a row hangs on, by a field that both have. */
+/** The parent of a row, by a field that both have. */
 interface Owner {
   readonly table: "contracts" | "deliveries";
   readonly field: "contractId" | "contentKey";

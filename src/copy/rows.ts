@@ -1,4 +1,4 @@
-/** What a row is, in whichever store: its key, and the hash of all that it says. */
+/** A row of any store: its key, and a hash of its values. */
 import { createHash } from "node:crypto";
 import { columnsOf, encodeValue } from "../store/sql/codec.ts";
 import type { Condition, FieldOf } from "../store/store.ts";
@@ -17,7 +17,7 @@ export function keyOf(table: TableName, row: object): string {
   return JSON.stringify(tables[table].key.map((field) => valueOf(row, field)));
 }
 
-/** What tells a row from others in both databases: its key, or all that it says. */
+/** The identity of a row in both databases: its key, or all its values. */
 export function identityOf(table: TableName, row: object): string {
   return isKeyed(table, row) ? keyOf(table, row) : hashOf(table, row);
 }

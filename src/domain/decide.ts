@@ -10,7 +10,7 @@ export interface Standing {
   readonly derived: boolean;
 }
 
-/** What an event says of an entity. */
+/** An event's claim about an entity. */
 export interface Claim {
   readonly next: string;
   readonly prev: string | null;

@@ -28,7 +28,7 @@ export interface Draft {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What an input says of itself in the history. */
+/** An input's own part of a history line. */
 export interface Origin {
   readonly event: string;
   readonly webhookId: string | null;

@@ -41,11 +41,11 @@ export function foldInSteps(
   return advanceInSteps(emptyState(contractId), inputs, options);
 }
 
-/** What hangs on a contract, by the name of its table. */
+/** The tables whose rows belong to a contract. */
 export const attachments = ["milestones", "refunds", "payments", "disputes"] as const;
 export type Attachment = (typeof attachments)[number];
 
-/** What tells those of one contract apart. */
+/** The key of such a row within its contract. */
 export const attachmentKeys = {
   milestones: "milestoneId",
   refunds: "refundId",
@@ -53,7 +53,7 @@ export const attachmentKeys = {
   disputes: "disputeKey",
 } as const;
 
-/** What of a state `advance` looks at for an input, beside the contract itself: the rest need not be read. */
+/** The attachments that `advance` reads for an input. The others need not be loaded. */
 export function attachmentsRead(input: FoldInput): readonly Attachment[] {
   if (input.kind === "snapshot") return ["milestones", "refunds"];
   const { event, milestoneId, status } = input.facts;
@@ -65,7 +65,10 @@ export function attachmentsRead(input: FoldInput): readonly Attachment[] {
   return read;
 }
 
-/** Folds in inputs that all come after `state.contract.lastKey`: that equals folding anew. The transitions and anomalies of the result are the ones to append. */
+/**
+ * Folds in inputs that all come after `state.contract.lastKey`: that equals folding anew. The transitions and
+ * anomalies of the result are the ones to append.
+ */
 export function advance(
   state: ContractState,
   inputs: readonly FoldInput[],

@@ -1,7 +1,7 @@
 import type { EventFacts } from "../events/event.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
 
-/** What the fold takes in. The mirror is a pure function of the set of these (semantics §1.4). */
+/** An input of the fold. The mirror is a pure function of the set of its inputs (semantics §1.4). */
 export type FoldInput = EventInput | SnapshotInput;
 
 /** One applied delivery. */

@@ -1,6 +1,6 @@
 /**
- * What a fold asks of all milestones or all refunds of a contract, answered without a walk over them: for thousands of
- * inputs such a walk would cost the square. Made when first asked, and kept in step with what is put.
+ * Answers a fold's questions about all milestones or refunds of a contract without a walk over them: for thousands of
+ * inputs, walks would cost the square. Built at the first question, then kept up to date.
  */
 import type { Draft } from "./draft.ts";
 import type { MilestoneRecord, RefundRecord } from "./records.ts";
@@ -12,7 +12,7 @@ export interface Lookups {
   unfinished?: Map<string, Set<string>>;
 }
 
-/** What a refund is of: the contract, or a milestone; `null` there for one that no event has named yet. */
+/** The target of a refund: the contract, or a milestone; `null` for one that no event has named yet. */
 export type RefundTarget = Pick<RefundRecord, "scope" | "milestoneId">;
 
 /** Ids of the API and of the webhooks may differ in form (§2.5), and ids of one form never mean one of the other. */

@@ -61,7 +61,7 @@ function derivedMove(facts: EventFacts): Move[] {
   return status === null ? [] : [{ ...move(contractMachine, null, status, null), derived: true }];
 }
 
-/** What the earlier edition's milestone refund means for the milestone; the machine's row has the contract's event name. */
+/** The milestone's move in a milestone refund of the earlier edition; the machine's row has the contract's event name. */
 function impliedMove(facts: EventFacts): Move[] {
   const status = statusAfter(milestoneMachine, facts.event);
   return status === null ? [] : [move(milestoneMachine, facts.milestoneId, status, null)];

@@ -2,8 +2,8 @@ import type { Party } from "../events/snapshot.ts";
 import type { AnomalyKind } from "./anomaly.ts";
 
 /**
- * What the fold makes of one contract's inputs. Each record is one row of the table of its name; a record is
- * never changed in place, so that a changed one is told by identity.
+ * The results of one contract's fold. Each record is one row of the table of its name. A record is never changed in
+ * place, so its identity shows whether it changed.
  */
 export interface ContractState {
   readonly contract: ContractRecord;

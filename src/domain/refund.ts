@@ -5,7 +5,7 @@ import { noteAnomaly, standingOf, type Draft, type Origin } from "./draft.ts";
 import { putRefund, unfinishedRefunds, type RefundTarget } from "./lookups.ts";
 import type { RefundRecord } from "./records.ts";
 
-/** What a refund event says of its refund, by its type alone. */
+/** A refund event's claim about its refund, by its type alone. */
 export interface RefundPhase {
   readonly kind: "full" | "partial";
   readonly phase: "initiated" | "succeeded";

@@ -1,6 +1,6 @@
 /**
- * What the receiver's step *parse* rests on: the verified bytes of one delivery become `EventFacts`, or a reason for quarantine. Nothing here
- * throws on any input, and no detail ever quotes a value.
+ * The base of the receiver's step *parse*: the verified bytes of one delivery become `EventFacts`, or a reason for
+ * quarantine. It never throws, and no detail ever quotes a value.
  */
 import { Buffer, isUtf8 } from "node:buffer";
 import type { ZodError } from "zod";
@@ -138,7 +138,7 @@ function toMetadata(source: Metadata): EventMetadata {
 
 const metadataNames = ["metadata1", "metadata2", "metadata3", "metadata4"] as const;
 
-/** What an amount says, or what of it had to be said. */
+/** An amount, and its flag. */
 interface ReadAmount {
   readonly minor: number | null;
   readonly flags: readonly ParseFlag[];

@@ -1,4 +1,4 @@
-/** What a commit owes to handlers: it writes their jobs, and runs those that are part of it. */
+/** The handlers' part of a commit: it writes their jobs, and runs those inside the transaction. */
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
@@ -148,7 +148,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
   ): Promise<void> {
     logger.error(
       { step: "notify", handler: name, webhookId: delivery.webhookId },
-      "a handler failed again and again inside the delivery's transaction: committed without it, its job is dead",
+      "a handler failed again and again inside the delivery's transaction: the delivery is committed without it, and its job is dead",
     );
     await insertDead(tx, name, delivery, { attempts: Math.max(1, failures), lastError });
   }

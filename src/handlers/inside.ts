@@ -67,6 +67,6 @@ function refuse(scope: Scope | undefined, what: string): void {
   if (scope === undefined) return;
   throw new EscrowMirrorError(
     "inside-transaction",
-    `${what} was called inside a handler, and would wait for the handler itself: call it outside`,
+    `${what} can't be called inside a handler: it would wait for that handler. Call it outside`,
   );
 }

@@ -5,8 +5,8 @@ import { toTransition } from "../queries/contracts.ts";
 import type { Filter, Move, News } from "./subscription.ts";
 
 /**
- * What deliveries that are stored have to tell a handler that is new. Moves are those of the history as it stands: what the
- * mirror's state was before each delivery came is not kept.
+ * The news in stored deliveries for a new handler. Moves are those of the present history: the mirror's state before
+ * each delivery is not kept.
  */
 export async function newsOf(
   reader: StoreTransaction,

@@ -11,7 +11,7 @@ export interface RetryPolicy {
 
 const errorLengthMax = 1000;
 
-/** What a run makes of its job. */
+/** How a run ends its job. */
 export function toSettlement(job: JobRow, result: RunResult, policy: RetryPolicy): Settlement {
   const run = { seq: job.seq, workerId: job.workerId ?? "", attempts: job.attempts };
   switch (result.end) {

@@ -81,7 +81,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     }
     if (known.kind !== kind) throw otherKind(name, known.kind, kind);
     if (isDeepStrictEqual(known.filter, filter)) return;
-    logger.warn({ step: "notify", handler: name }, "the handler listens to something else from now on");
+    logger.warn({ step: "notify", handler: name }, "the handler has another filter from now on");
     await tx.updateEach("subscriptions", "name", [{ name, filter }]);
   }
 
@@ -171,7 +171,7 @@ async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
 function otherKind(name: string, known: string, given: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "invalid-configuration",
-    `handler ${name} is registered as one of kind ${known}, and can't become one of kind ${given}: give it another name, or end the old one with mirror.handlers.remove("${name}")`,
+    `handler ${name} is registered with the kind ${known} and can't change to ${given}: use another name, or end the old handler with mirror.handlers.remove("${name}")`,
   );
 }
 

@@ -90,7 +90,7 @@ export function createRunner(parts: RunnerParts): Runner {
       if (done.ok) continue;
       logger.error(
         { step: "notify", error: nameOfError(done.error) },
-        "jobs can't be taken now; trying again",
+        "jobs can't be claimed now: trying again",
       );
       await sleep(faultWaitMs);
       isWanted = closing === undefined;
@@ -126,7 +126,7 @@ export function createRunner(parts: RunnerParts): Runner {
     return loadAssignments(tx, await claim(tx, room));
   }
 
-  /** What was lost in another run is taken alone, when nothing else runs here: it may have ended its process. */
+  /** A job of a lost worker is run alone, when nothing else runs here: it may have killed its process. */
   async function claim(tx: StoreTransaction, room: number): Promise<JobRow[]> {
     if (!isKnown) await beatIn(tx);
     const handlers = rotated(registry.names(), runs);
@@ -230,7 +230,7 @@ export function createRunner(parts: RunnerParts): Runner {
         await turning;
         if (running.size > 0) await Promise.race([...running.values()].map(({ over }) => over));
         else if (ended.length === 0 && !(await isAnyDue())) break;
-        // What is due is in another's hands.
+        // Another process runs the due jobs.
         else if (runs === known) await sleep(store.lookEveryMs);
       }
       return runs - before;
@@ -291,5 +291,5 @@ async function isAnyLost(tx: StoreTransaction, names: readonly string[]): Promis
 }
 
 function leaseLost(): Error {
-  return new DOMException("another process has taken this job over: its lease ran out", "AbortError");
+  return new DOMException("another process has taken this job: its lease ran out", "AbortError");
 }

@@ -1,4 +1,4 @@
-/** What the jobs of one turn are about, read together: their deliveries, and their contracts as they stand. */
+/** The deliveries and contracts of the jobs of one turn, read together. */
 import { parseRaw } from "../events/raw.ts";
 import { contractsOf } from "../queries/contracts.ts";
 import type { MirroredContract } from "../queries/shapes.ts";

@@ -1,4 +1,4 @@
-/** What a handler listens to, and which jobs a commit owes to whom. Pure. */
+/** Filters of handlers, and the jobs that a commit owes them. Pure. */
 import { createHash } from "node:crypto";
 import type { NewJob } from "../store/queue.ts";
 import type { SubscriptionRow } from "../store/tables.ts";
@@ -27,7 +27,7 @@ export interface Subscription extends SubscriptionRow {
   readonly filter: Filter;
 }
 
-/** What one commit, or one page of older deliveries, has to tell. */
+/** The news of one commit, or of one page of older deliveries. */
 export interface News {
   readonly deliveries: readonly AppliedDelivery[];
   readonly moves: readonly Move[];
@@ -49,7 +49,7 @@ export interface Move {
   readonly transition: Transition;
 }
 
-/** What the handlers of `subscriptions` are owed for this, in the order in which it came. */
+/** The jobs for the handlers of `subscriptions`, in order of arrival. */
 export function jobsFor(subscriptions: readonly Subscription[], news: News): NewJob[] {
   return subscriptions.flatMap((subscription) => jobsOf(subscription, news));
 }

@@ -158,7 +158,7 @@ const closeDeadlineMs = 10_000;
 export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const settings = parseOptions(options);
   const { store, migrate, logger, clock, webhook, folding, maxBodyBytes } = settings;
-  // What can be wrong with the options is said before anything is opened.
+  // Wrong options are refused before anything is opened.
   const verifier = createVerifier({ ...webhook, scheme: webhook?.signature });
   const notify = createNotify(logger, clock);
   const secrets =

@@ -1,4 +1,4 @@
-/** What a mirror offers to those who act on what happened. */
+/** The part of a mirror that registers handlers and shows their jobs. */
 import type { Handlers } from "../handlers/create-handlers.ts";
 import type {
   EventHandler,
@@ -63,7 +63,8 @@ export interface JobActions extends JobQueries {
 /** Registers handlers, and shows what they are owed. */
 export interface HandlerSurface {
   /**
-   * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A handler that
+   * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A
+   * handler that
    * throws is called again later. It never delays or changes the webhook's answer.
    *
    * ```ts

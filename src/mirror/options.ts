@@ -167,7 +167,7 @@ const isClient = (value: unknown): boolean => {
 
 const tooSmall = (option: keyof IntakeOptions) => ({
   path: ["intake", option],
-  message: "is below webhook.maxBodyBytes, so that a body of that size would be answered 503 for ever",
+  message: "is below webhook.maxBodyBytes: a body of that size would get 503 for ever",
 });
 const isHandler = (value: unknown): boolean =>
   typeof (value as Partial<DefinedHandler> | null)?.run === "function";
@@ -195,7 +195,7 @@ const schema = strictOptions({
     unverifiedBytesMax: positive.default(33_554_432),
     bodyTimeoutMs: positive.max(20_000).default(20_000),
   }).prefault({}),
-  handlers: z.array(z.custom(isHandler, "expected what defineHandler() gives")).default([]),
+  handlers: z.array(z.custom(isHandler, "expected a result of defineHandler()")).default([]),
   jobs: strictOptions({
     run: z.boolean().default(true),
     concurrency: positive.default(8),

@@ -1,11 +1,11 @@
-/** What a person must do, in sentences: for `health()`. */
+/** The warnings of `health()`: one sentence for each thing that a person must do. */
 import type { Orphan } from "../handlers/orphans.ts";
 import { adviceOn } from "../receiver/advice.ts";
 import type { Reason } from "../receiver/outcome.ts";
 import type { Tally } from "../receiver/tally.ts";
 import { toIsoTime } from "../shared/clock.ts";
 
-/** What the warnings are made from. */
+/** The inputs of the warnings. */
 export interface Standing {
   readonly nowMs: number;
   readonly tally: Tally;
@@ -58,7 +58,7 @@ function refusalsOf({ nowMs, tally }: Standing): string[] {
 }
 
 const noSecret =
-  "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it is to take them in.";
+  "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it should receive them.";
 
 function unproven(id: string): string {
   return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare it with the service's, or take it out. Until then wrong signatures are answered 503.`;
@@ -69,7 +69,7 @@ function inDanger(consecutiveFailures: number): string {
 }
 
 function aside(quarantined: number): string {
-  return `${quarantined} deliveries are quarantined: look at mirror.quarantine.list(), then release or dismiss each.`;
+  return `${quarantined} deliveries are quarantined: read mirror.quarantine.list(), and release or dismiss each.`;
 }
 
 function refusedHandler(reason: string): string {

@@ -97,7 +97,7 @@ function isPlain(given: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What was given, for a message. An object says only that it is one: its own way to say more may throw, or have no end. */
+/** A given value, for a message. Objects are only named as such: their own text may throw, or have no end. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, shownLengthMax));
   const isObject = (typeof value === "object" && value !== null) || typeof value === "function";

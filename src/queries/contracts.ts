@@ -138,7 +138,7 @@ function toStatusCondition(status: string | readonly string[]): Condition<Contra
     return { field: "status", op: "in", value: Array.from(names, toStoredStatus) };
   throw new EscrowMirrorError(
     "invalid-argument",
-    `status has ${names.length} names: ${statusNamesMax} at most are taken`,
+    `status has ${names.length} names: at most ${statusNamesMax} are allowed`,
   );
 }
 
@@ -165,7 +165,7 @@ export async function contractsOf(
   return new Map(rows.map((row) => [row.contractId, toContract(row, children)]));
 }
 
-/** What hangs on contracts, by their ids. */
+/** The rows that belong to contracts, by contract id. */
 interface Children {
   readonly milestones: ReadonlyMap<string, MilestoneRecord[]>;
   readonly refunds: ReadonlyMap<string, RefundRow[]>;

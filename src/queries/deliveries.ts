@@ -138,7 +138,7 @@ export function createAnomalyQueries(store: Store): AnomalyQueries {
   };
 }
 
-/** What a delivery and its payload have in common. */
+/** The shared key of a delivery and its payload. */
 function payloadKeyOf({ contentKey, receivedAt }: Pick<DeliveryRow, "contentKey" | "receivedAt">): string {
   return contentKey + receivedAt;
 }
@@ -175,7 +175,7 @@ function toConditions(filter: DeliveryFilter): Condition<DeliveryRow>[] {
   return where;
 }
 
-/** What is set aside has a reason, and by that an index, which most deliveries are not in. */
+/** Quarantined deliveries have a reason, and so an index that most deliveries are not in. */
 function ofOutcome(value: DeliveryRow["outcome"]): Condition<DeliveryRow>[] {
   const isOne = { field: "outcome", op: "=", value } as const;
   return value === "applied" ? [isOne] : [isOne, { field: "reason", op: "not-null" }];

@@ -63,7 +63,7 @@ function checkLimit(limit: number = pageLimitDefault): number {
   );
 }
 
-/** What was found along one stretch. */
+/** The rows found along one stretch. */
 interface Looked<Row> {
   readonly rows: readonly Row[];
   /** The place that it looked up to; `undefined` where that is the end. */
@@ -99,7 +99,7 @@ async function look<Name extends TableName>(
   return { rows, end: last && placeOf(last, stretch.by) };
 }
 
-/** What several stretches give, in one order; up to where each of them was looked through. */
+/** The rows of several stretches in one order, up to where each was read. */
 function join<Name extends TableName>(
   looked: readonly Looked<Tables[Name]>[],
   limit: number,
@@ -155,7 +155,7 @@ function parseCursor<Name extends TableName>(list: List<Name>, path: Path<Name>,
   }
   throw new EscrowMirrorError(
     "invalid-argument",
-    "cursor is not one that this list gave: pass nextCursor as it came, with the same filter",
+    "cursor is not from this list: pass nextCursor unchanged, with the same filter",
   );
 }
 

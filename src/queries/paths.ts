@@ -29,7 +29,7 @@ export interface Way<Name extends TableName> {
   readonly path: Path<Name>;
   /** One for each value that the path is asked for. */
   readonly stretches: readonly Omit<Stretch<Tables[Name]>, "rowsMax">[];
-  /** What the path leaves to be looked for. */
+  /** The conditions that the path does not cover. */
   readonly rest: readonly Condition<Tables[Name]>[];
 }
 

@@ -137,7 +137,8 @@ function nextNews(commits: Commits, lookEveryMs: number, over: AbortSignal): Pro
 
 function toStatuses(status: unknown): ReadonlySet<string> {
   const names = Array.isArray(status) ? (status as unknown[]) : [status];
-  if (names.length === 0) throw new EscrowMirrorError("invalid-argument", "no status to wait for was given");
+  if (names.length === 0)
+    throw new EscrowMirrorError("invalid-argument", "pass at least one status to wait for");
   return new Set(names.map((name) => canonicalStatus(contractMachine, textOf(name as string, "status"))));
 }
 

@@ -5,7 +5,7 @@ import type { SnapshotFacts } from "../events/snapshot.ts";
 import { digestIn } from "./deliveries/content-key.ts";
 import type { UnreadableReason, Verdict } from "./outcome.ts";
 
-/** What goes into one commit: deliveries, and API answers on their way into the same fold. */
+/** A piece of a commit: a delivery, or an API answer for the same fold. */
 export type Arrival = DeliveryArrival | SnapshotArrival;
 
 /** A delivery whose signature holds. */
@@ -15,7 +15,7 @@ export interface DeliveryArrival {
   readonly webhookId: string;
   /** SHA-256 of the body, hex. */
   readonly digest: string;
-  /** What the database tells contents apart by (`content-key.ts`). */
+  /** The key of the content (`content-key.ts`). */
   readonly contentKey: string;
   readonly body: Uint8Array;
   /** Those that are kept (`kept-headers.ts`): never a signature. */
@@ -26,7 +26,7 @@ export interface DeliveryArrival {
   readonly reading: Reading;
 }
 
-/** What the body says, which may be set aside all the same, or why it can't be read. */
+/** The facts of a body, which may still be quarantined, or the reason why it can't be read. */
 export type Reading =
   | { readonly facts: EventFacts; readonly reason: "outside-tolerance" | null }
   | { readonly facts: null; readonly reason: UnreadableReason | "unstorable" };
@@ -46,14 +46,14 @@ export function webhookIdOf(arrival: Arrival): string | undefined {
   return isDelivery(arrival) ? arrival.webhookId : undefined;
 }
 
-/** What became of an arrival, once it is committed. */
+/** A committed arrival and its verdict. */
 export interface Committed extends Verdict {
   readonly arrival: Arrival;
-  /** What the fold takes in of it, where that is not the arrival as it came: another copy has a part in it. */
+  /** Its input for the fold, if another copy has a part in it. */
   readonly input?: FoldInput | undefined;
 }
 
-/** What one transaction did. */
+/** The result of one transaction. */
 export interface Commit {
   readonly committed: readonly Committed[];
   readonly changes: readonly ContractChange[];
@@ -65,7 +65,7 @@ export interface ContractChange {
   readonly after: ContractState;
 }
 
-/** What was newly applied, as the fold takes it in. */
+/** The newly applied arrivals as inputs of the fold. */
 export function inputsOf(committed: readonly Committed[]): FoldInput[] {
   return committed.flatMap(({ arrival, outcome, input }): FoldInput[] => {
     if (input !== undefined) return [input];

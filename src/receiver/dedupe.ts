@@ -89,7 +89,7 @@ async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Prom
   );
 }
 
-/** What hangs on the ids of others, and so stands however often the same body comes. */
+/** The verdicts that depend on ids of others: they stand, however often the same body arrives. */
 const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict", "payload-id-conflict"]);
 
 /**

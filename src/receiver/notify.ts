@@ -68,24 +68,24 @@ export function createNotify(logger: Logger, clock: Clock): Notify {
     broken(error) {
       if (!mayTellOfAnyone(clock.now())) return;
       const fields = { step: "request", reason: "body-incomplete", error: nameOfError(error) };
-      logger.error(fields, "the stream of a request's body failed in the host: answered 503");
+      logger.error(fields, "the host failed to read a request's body: answered 503");
     },
     secretsFault(error) {
-      // What an integrator's function throws may quote what it read.
+      // An error of the integrator's function may quote a secret.
       const cause = isEscrowMirrorError(error) ? error.message : nameOfError(error);
-      logger.error({ step: "verify", error: cause }, "webhook.secrets() failed; the old ones stay");
+      logger.error({ step: "verify", error: cause }, "webhook.secrets() failed: the old secrets stay in use");
     },
   };
 }
 
-/** What was being done in each step, for an error that has no words of its own. */
+/** The work of each step, for an error without a message. */
 const doing: Readonly<Record<Step, string>> = {
   request: "reading a request failed",
   verify: "checking a signature failed",
   parse: "reading a body failed",
-  dedupe: "telling a delivery from those stored failed",
-  transition: "folding an event into its contract failed",
-  persist: "storing what changed failed",
+  dedupe: "checking whether a delivery is known failed",
+  transition: "applying an event to its contract failed",
+  persist: "storing the changes failed",
   notify: "writing jobs and running handlers failed",
 };
 
@@ -98,8 +98,7 @@ function isOfAnyone(step: Step, reason: Reason | undefined): boolean {
   return reason === "secret-unproven" || reason === "body-incomplete";
 }
 
-const crowded =
-  "bodies whose signatures are not checked yet fill intake.unverifiedBytesMax: the largest are answered 503";
+const crowded = "unverified bodies fill intake.unverifiedBytesMax: the largest get 503";
 
 function explain(reason: Reason | undefined, hint: string | undefined): string {
   if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;
@@ -107,14 +106,13 @@ function explain(reason: Reason | undefined, hint: string | undefined): string {
 }
 
 const bytesAreGone =
-  "the request's body was consumed by a parser before it came here, and a signature can only be checked over the bytes as sent.";
+  "a parser consumed the request's body before the mirror got it. A signature can only be checked over the bytes as sent.";
 const keepTheBytes =
   "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
 
 const explanations: Readonly<Record<string, string>> = {
-  unstorable:
-    "can't be applied, and its body is stored: answered 503, and tried once more when it comes again",
-  closed: "the mirror is closed or closing: answered 503, so that the delivery comes again",
+  unstorable: "can't be applied: its body is stored, the answer is 503, and the next copy is tried once more",
+  closed: "the mirror is closed or closing: answered 503, so the service retries",
 };
 
 function tellDelivery(logger: Logger, { arrival, outcome, reason, webhookId }: Committed): void {
@@ -131,7 +129,7 @@ function tellDelivery(logger: Logger, { arrival, outcome, reason, webhookId }: C
   if (outcome === "failed") logger.error(fields, explain(reason, undefined));
   else if (outcome === "quarantined") logger.warn(fields, "quarantined a delivery");
   else if (reason === "payload-changed")
-    logger.warn(fields, "known ids came with other content: the first stands");
+    logger.warn(fields, "a copy has other content: the first content stays");
   else logger.debug(fields, outcome);
 }
 

@@ -92,7 +92,7 @@ export function respond({ outcome, webhookId, reason, closes }: Verdict): Receiv
 const retryAfterSeconds = "5";
 const extraHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   405: { allow: "POST" },
-  // What is left of a body that was too large is never read.
+  // The rest of a body that is too large is never read.
   413: { connection: "close" },
   503: { "retry-after": retryAfterSeconds },
 };

@@ -63,7 +63,7 @@ export interface Receiver {
   /** How many verified deliveries in a row were not answered 2xx. */
   consecutiveFailures(): number;
   isFull(): boolean;
-  /** What this process answered. */
+  /** Counts of this process's answers. */
   readonly tally: Tally;
   /** Refuses new requests with 503; resolves when those taken in are committed and answered. */
   close(): Promise<void>;
@@ -100,7 +100,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   function tooLate(): Error {
-    const message = `the store did not take a delivery in within ${answerMs} ms: it is too slow or stuck`;
+    const message = `the store did not commit a delivery within ${answerMs} ms: it is too slow or stuck`;
     return new EscrowMirrorError("store-unavailable", message);
   }
 
@@ -142,7 +142,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  /** What is refused before its body is read. */
+  /** The verdict on requests that are refused before their body is read. */
   function checkHead(raw: ReceiveRequest, headers: RequestHeaders): Verdict | undefined {
     if (closed) return failed("closed");
     // A handler that delivers to its own mirror, and waits for the answer, would wait for itself.
@@ -168,14 +168,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     close: async () => {
       closed = true;
       unverified.close();
-      // What is still being verified was taken in before: it is committed too.
+      // Deliveries that are being verified arrived before: they are committed too.
       await Promise.all(inFlight);
       await intake.close();
     },
   };
 }
 
-/** What an API answer counts for in the intake's bound. */
+/** The size of an API answer for the intake's limit. */
 const snapshotBytes = 4096;
 
 function signedView({ headers, body }: Request) {

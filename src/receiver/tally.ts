@@ -1,7 +1,7 @@
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Reason, ReceiveResult } from "./outcome.ts";
 
-/** What one process answered: which requests it did not answer 2xx, and when it last took a delivery in. */
+/** The answers of one process: which requests did not get 2xx, and when the last delivery arrived. */
 export interface Tally {
   note(result: ReceiveResult): void;
   readonly refused: Refused;

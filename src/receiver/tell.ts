@@ -16,7 +16,7 @@ import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
 import { digestIn } from "./deliveries/content-key.ts";
 import { movesIn } from "./contracts/moves.ts";
 
-/** What a transaction has done, once all else in it is written. */
+/** The news of a transaction, once everything else in it is written. */
 export interface Told {
   readonly deliveries: readonly FreshDelivery[];
   readonly inputs: readonly FoldInput[];
@@ -32,7 +32,7 @@ export interface Telling {
   tell(told: Told, spent: Spent): Promise<void>;
 }
 
-/** What the receiver needs of the handlers. */
+/** The handlers as the receiver sees them. */
 export interface Listeners {
   /** Resolves when whoever is registered by now hears of the next commit. Rejects with `store-unavailable`. */
   ready(): Promise<void>;
@@ -78,7 +78,7 @@ export const noListeners: Listeners = {
 
 function beginTelling(tx: StoreTransaction, handlers: InCommit, folding: FoldOptions): Telling {
   const asking = handlers.subscriptionsOf(tx);
-  // What it fails with, whoever waits for it says.
+  // A rejection reaches those who await it.
   asking.catch(() => undefined);
   const noted: NewRow<"anomalies">[] = [];
   return {

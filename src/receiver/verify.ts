@@ -68,9 +68,9 @@ export function createVerify(parts: VerifyParts): Verify {
   return { checkHeaders, checkSignature };
 }
 
-const comesAgain = "so it is answered 503, and a genuine delivery comes again.";
+const comesAgain = "so the answer is 503, and the service retries.";
 const doubts: Readonly<Record<Doubt, string>> = {
   "secret-unproven": `A configured secret has never verified a delivery here, ${comesAgain}`,
   "rotation-open": `A rotation of the secret is open, ${comesAgain}`,
-  "secrets-not-asked": `webhook.secrets() could not be asked again yet, ${comesAgain}`,
+  "secrets-not-asked": `webhook.secrets() can't be called again yet, ${comesAgain}`,
 };

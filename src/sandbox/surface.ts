@@ -10,7 +10,7 @@ import { SandboxError } from "./world/sandbox-error.ts";
 import type { SandboxErrorCode } from "./world/sandbox-error.ts";
 import type { World } from "./world/world.ts";
 
-/** What a program holds in its hands: each call is one control, committed; a refusal becomes a `SandboxError`. */
+/** The sandbox for programs: each call is one control, committed. A refusal becomes a `SandboxError`. */
 export function toSandbox(world: World, address: Sandbox["address"], close: () => Promise<void>): Sandbox {
   const { state, settings, baseUrl } = world;
   return {

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import process from "node:process";
 
-/** What is read of a package before it is loaded. */
+/** The part of a package's manifest that is read before it is loaded. */
 export interface Manifest {
   readonly version?: unknown;
   readonly engines?: { readonly node?: unknown };
@@ -34,7 +34,7 @@ export function isUnbuilt(error: unknown): boolean {
 
 /** For a package that is there and can't be used. */
 export const buildAdvice =
-  "is installed but not built for this Node: npm rebuild better-sqlite3, and allow its install script (npm install-scripts approve better-sqlite3)";
+  "is not built for this Node: npm rebuild better-sqlite3, and allow its install script (npm install-scripts approve better-sqlite3)";
 
 /** The oldest version that we use, which runs on every Node that we do. */
 const versionMin = 12;

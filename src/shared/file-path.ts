@@ -9,6 +9,6 @@ export function looksLikeAddress(path: string): boolean {
   return address.test(path);
 }
 
-/** What to say then, without the text itself. */
+/** The message for it, without the text itself. */
 export const filePathAdvice =
   'expected the path of a file, such as "escrow.db", and not an address of a database or a server. A file with a colon in its name can be given with its folder before it, as "./name"';

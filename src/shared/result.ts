@@ -6,7 +6,7 @@ export function ok<T>(value: T): { ok: true; value: T } {
   return { ok: true, value };
 }
 
-/** What `work` came to, a rejection as a value. */
+/** Runs `work` and returns a rejection as a value. */
 export async function settle<T>(work: () => Promise<T>): Promise<Result<T, unknown>> {
   try {
     return ok(await work());

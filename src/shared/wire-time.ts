@@ -14,7 +14,7 @@ export interface WireTime {
 /** More fractional digits than this are no time. .NET sends seven, Go up to nine. */
 export const fractionDigitsMax = 64;
 
-// What the service sends, decided by two expressions because every delivery passes here. 29 February and years that
+// The service's own form, checked by two expressions because every delivery passes here. 29 February and years that
 // nobody sends take the general form, which knows the calendar.
 const usualDate = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/
   .source;

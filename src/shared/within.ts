@@ -6,7 +6,7 @@ export type TimeLeft = () => number;
 
 export interface Countdown {
   readonly timeLeft: TimeLeft;
-  /** What passes from now on does not count, until the function is called that this gives. */
+  /** Stops the clock until the returned function is called. */
   readonly pause: () => () => void;
 }
 

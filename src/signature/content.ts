@@ -11,7 +11,7 @@ export interface PartSource {
 
 /** The signed content, put together once and hashed under each secret; and which parts it holds. */
 export interface Content {
-  /** What stands before the body. `null` for nothing. */
+  /** The text before the body. `null` for none. */
   readonly head: Buffer | null;
   readonly body: Uint8Array | string;
   /** The signed id and timestamp as received, `""` when missing; `null` where the scheme does not sign it. */

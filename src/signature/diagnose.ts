@@ -214,7 +214,7 @@ function newlineForms(body: Buffer): Buffer[] {
   return line.at(-1) === carriageReturn ? [line, line.subarray(0, -1)] : [line];
 }
 
-/** What the sender may have signed, if the body that reached us went through a parser or was never what it signed. */
+/** Bodies that the sender may have signed, if a parser changed the body on its way. */
 function jsonForms(body: Buffer): string[] {
   if (body.length > diagnosedJsonBytesMax) return [];
   try {

@@ -1,5 +1,6 @@
 /**
- * Whether one request was signed with one of our secrets: what the receiver's step *verify* rests on. It is total (whatever stands in the
+ * Whether one request was signed with one of our secrets: what the receiver's step *verify* rests on. It is total
+ * (whatever stands in the
  * headers, it answers and never throws), compares in constant time, and looks at the clock only after the
  * signature holds, so that a late but authentic delivery is told apart from a forged one (semantics §3).
  */
@@ -104,7 +105,7 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
   };
 }
 
-/** What the signature header says: the digests that it claims, and the timestamp if it holds one. */
+/** The parts of the signature header: its digests, and its timestamp if it has one. */
 interface Claim {
   /** As the scheme writes them, hex in lower case. */
   readonly digests: readonly string[];
@@ -189,7 +190,10 @@ function isRead(digest: string | undefined): digest is string {
   return digest !== undefined;
 }
 
-/** Compares texts of one length in constant time. What is written as Latin-1 may lose bits, so that a match is looked at once more. */
+/**
+ * Compares texts of one length in constant time. What is written as Latin-1 may lose bits, so that a match is looked
+ * at once more.
+ */
 function createComparison(length: number): (claimed: readonly string[], digest: string) => boolean {
   const one = Buffer.alloc(length);
   const other = Buffer.alloc(length);
@@ -213,7 +217,7 @@ function partsOf(request: SignedRequest, names: HeaderNames, claim: Claim): Part
 
 const noBody = new Uint8Array();
 
-/** What a content function reads is known once it has run, with the body. */
+/** The headers that a content function reads are known once it has run with the body. */
 function missingHeader(scheme: ResolvedScheme, parts: PartSource): VerifyFailure | undefined {
   const content = typeof scheme.content === "function" ? undefined : toContent(scheme, parts);
   return content === undefined ? undefined : missingPart(scheme, content);

@@ -3,11 +3,11 @@ import type { Store } from "./store.ts";
 
 export interface LazyStore<Built extends Store> {
   readonly store: Store;
-  /** What was built; throws while it is not open. */
+  /** The built value. Throws while it is not open. */
   readonly opened: () => Built;
 }
 
-/** What is built once, however many open it at the same time. */
+/** A value that is built once, however many open it at the same time. */
 interface Building<Built> {
   readonly built: Promise<Built>;
   /** Once it is there. */
@@ -34,7 +34,7 @@ export function createLazyStore<Built extends Store>(
     const closing = building;
     building = undefined;
     closed = true;
-    // What is still being built is closed once it is there.
+    // A value that is still being built is closed once it is there.
     const built = await closing?.built.catch(() => undefined);
     await built?.close();
   };

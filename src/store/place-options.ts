@@ -27,6 +27,6 @@ export const sqlitePlace = {
 
 function nameInSql(pattern: RegExp, fits: string) {
   return z.string().regex(pattern, {
-    error: ({ input }) => `${JSON.stringify(input)} can't stand in SQL as it is: expected ${fits}`,
+    error: ({ input }) => `${JSON.stringify(input)} is not allowed: expected ${fits}`,
   });
 }

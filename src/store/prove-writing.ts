@@ -133,7 +133,7 @@ function refuse(table: TableName): (error: unknown) => never {
 function unwritable(table: TableName, cause?: unknown): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `the table ${table} does not take and give back what is written to it: look for a row-level policy, a trigger, a rule or a view of somebody else's, and for a column that was added`,
+    `the table ${table} does not return what was written to it: look for a row-level policy, a trigger, a rule, a view or an added column that is not the mirror's`,
     { cause },
   );
 }

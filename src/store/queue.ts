@@ -79,8 +79,8 @@ export interface WorkerBeat {
 /** The states of a job that is still owed. */
 export const openStates = ["waiting", "due", "running"] as const;
 
-/** What the error of a job says that ended its process again and again. */
-export const lostForGood = "the process that ran it ended, and it was the only job there";
+/** The error of a job that ended its process again and again. */
+export const lostForGood = "its process ended while this was the only job there";
 
 export interface Settled {
   readonly state: "done" | "due" | "dead";
@@ -89,7 +89,7 @@ export interface Settled {
   readonly afterMs: number;
 }
 
-/** What a settlement makes of its job. */
+/** The job's state after a settlement. */
 export function settledAs(settlement: Settlement): Settled {
   const { end } = settlement;
   switch (end) {

@@ -242,7 +242,7 @@ export type ColumnType = "serial" | "text" | "integer" | "boolean" | "json" | "b
 
 export interface TableShape<Row> {
   readonly columns: { readonly [Field in keyof Row]-?: ColumnType };
-  /** What tells one row from another; an upsert replaces by it. */
+  /** The fields that identify a row. An upsert replaces by them. */
   readonly key: readonly (keyof Row & string)[];
   /** Further unique fields: an insert that meets a taken one inserts nothing. */
   readonly unique: readonly (keyof Row & string)[];
@@ -472,7 +472,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
   },
 };
 
-/** What a reading of these fields alone goes without. */
+/** The fields that a read of these alone leaves out. */
 export function allBut<Name extends TableName>(
   table: Name,
   fields: readonly (keyof Tables[Name] & string)[],

@@ -63,7 +63,7 @@ describe.each(hosts)("$name", (host) => {
     expectRetry(await send(order));
     expectRetry(await send(order));
     expect(warn.mock.calls.map(([message]) => message)).toEqual([
-      expect.stringContaining("answered 503: Signing secret"),
+      expect.stringContaining("gets 503: Signing secret"),
     ]);
     warn.mockRestore();
   });
@@ -76,7 +76,7 @@ describe.each(hosts)("$name", (host) => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     expectRetry(await (await start(rejected(error)))(order));
     expect(warn.mock.calls.map(([message]) => message)).toEqual([
-      `The mirror did not start, so every webhook is answered 503: ${kind}`,
+      `The mirror did not start, so every webhook gets 503: ${kind}`,
     ]);
     warn.mockRestore();
   });
@@ -100,8 +100,8 @@ describe.each(hosts)("$name", (host) => {
     );
     expectRetry(await throwing(order));
     expect(warn.mock.calls.map(([message]) => message)).toEqual([
-      "A webhook is answered 503, since receive() failed: Error",
-      "A webhook is answered 503, since receive() failed: Error",
+      "A webhook got 503, because receive() failed: Error",
+      "A webhook got 503, because receive() failed: Error",
     ]);
     warn.mockRestore();
   });

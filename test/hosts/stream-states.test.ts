@@ -109,7 +109,7 @@ describe.each(starts)("%s: a request", (_name, start) => {
       const status = await post(await start(touch), request);
       expect(status).toBe(expected);
       await expectStored(status);
-      if (status === 500) expect(errors().at(-1)).toContain("consumed by a parser");
+      if (status === 500) expect(errors().at(-1)).toContain("a parser consumed");
     }
   });
 });

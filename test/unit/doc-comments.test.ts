@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 
@@ -159,5 +159,19 @@ describe.each([...entries.keys()])("the public names of %s", (entry) => {
   it("cite nothing that users don't have", () => {
     const cites = /§|\b(semantics|supplement)\b|`[\w/-]+\.ts`/i;
     expect(wrong(entry, ({ comment, text }) => cites.test(comment) || cites.test(text))).toEqual([]);
+  });
+});
+
+describe("the comments of the source", () => {
+  const files = ["src", "adapters"].flatMap((folder) =>
+    readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `${folder}/${name}`),
+  );
+
+  it("say what a thing is: none begins with this word", () => {
+    expect(files.length).toBeGreaterThan(100);
+    const begins = /^\s*(\/\*\*|\/\/)\s+What\b|^\s*\/\*\*\n\s*\* What\b/m;
+    expect(files.filter((file) => begins.test(readFileSync(root + file, "utf8")))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { err, ok } from "../../shared/result.ts";
 import type { Result } from "../../shared/result.ts";
 import { looseFields } from "../any-case.ts";
 
-/** What stands around every answer (§2.1), read as far as it can be. */
+/** The envelope of every answer (§2.1), read as far as it can be. */
 export interface Envelope {
   readonly data: unknown;
   readonly messageKey: string | null;

@@ -6,11 +6,12 @@ import type { CreatedUser, Onboarding } from "./user.ts";
 import type { QueuedTest, RegeneratedSecret, WebhookLogPage, WebhookSubscription } from "./webhook.ts";
 
 /**
- * Readers of `data`. Ids and what a caller can't do without must be there; what only describes is left out where it has another
+ * Readers of `data`. Ids and what a caller can't do without must be there; what only describes is left out where it has
+ * another
  * shape; what this release does not know stays.
  */
 
-/** What `data` of one operation is read with. */
+/** The schema of one operation's `data`. */
 export type Reader<Data> = z.ZodType<Data>;
 
 const requiredText = z.string().regex(/\S/, { error: "expected text that is not blank" });

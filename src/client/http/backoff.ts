@@ -4,7 +4,7 @@ export const waitMsMax = 60_000;
 /** No wait that the client chooses itself is longer. */
 export const backoffMsMax = 8_000;
 
-/** What a wait is computed from. */
+/** The inputs of a wait. */
 export interface Wait {
   /** How often the request was sent: from 1. */
   readonly attempts: number;
@@ -21,7 +21,8 @@ export interface Wait {
 }
 
 /**
- * How long to wait before the next attempt: as long as `Retry-After` says, up to `waitMsMax`; else twice as long as before, from
+ * How long to wait before the next attempt: as long as `Retry-After` says, up to `waitMsMax`; else twice as long as
+ * before, from
  * half to one and a half of it at random, so that many clients don't come at once.
  */
 export function toWaitMs({ attempts, backoffMs, retryAfter, date, nowMs, random }: Wait): number {

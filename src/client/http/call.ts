@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly onAnswer?: ((answer: AnswerInfo) => void) | undefined;
 }
 
-/** What calls are made with. */
+/** The settings of calls. */
 export interface Line {
   readonly fetch: Fetch;
   readonly timeoutMs: number;

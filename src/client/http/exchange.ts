@@ -11,7 +11,7 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** What came of one request. */
+/** The end of one request. */
 export type Exchange =
   | {
       readonly kind: "answer";
@@ -20,7 +20,7 @@ export type Exchange =
       /** The whole body, or why there is none. */
       readonly body:
         { readonly ok: true; readonly value: string } | { readonly ok: false; readonly error: BodyFault };
-      /** What broke the body off. */
+      /** The error that ended the body. */
       readonly cause?: unknown;
     }
   | {
@@ -31,7 +31,7 @@ export type Exchange =
       readonly cause: unknown;
     };
 
-/** What ended an exchange before its end. */
+/** Why an exchange ended early. */
 export type Interruption = "timeout" | "aborted" | "unreachable";
 
 export type BodyFault = "too-large" | Interruption;
@@ -61,7 +61,7 @@ export async function exchange(
 
 interface Deadline {
   readonly signal: AbortSignal;
-  /** What has ended the exchange so far. */
+  /** Why the exchange has ended, if it has. */
   ended(): "timeout" | "aborted" | undefined;
   /** The work, or a rejection at the deadline: a `fetch` of the caller's may heed no signal. */
   within<T>(work: Promise<T>): Promise<T>;
@@ -109,8 +109,10 @@ function whyOf(cause: unknown, deadline: Deadline): Interruption {
 }
 
 /**
- * Whether the request can have reached the service. Certain that not: the name was not found, the connection was refused or not
- * made in time, the certificate was not accepted. A reset is never certain, for a reused socket that the other side closed has
+ * Whether the request can have reached the service. Certain that not: the name was not found, the connection was
+ * refused or not
+ * made in time, the certificate was not accepted. A reset is never certain, for a reused socket that the other side
+ * closed has
  * delivered.
  */
 function maySent(cause: unknown): boolean {

@@ -12,10 +12,10 @@ export interface ApiRequest<Data> {
   readonly repeat: "always" | "unsent";
   /** How to learn whether a call without an answer was done; `""` for what changes nothing. */
   readonly findOut: string;
-  /** What to check where the service refuses the caller, for messages. */
+  /** The advice in a message if the service refuses the caller. */
   readonly ifUnauthorized: string;
   /** Reads the JSON of a successful answer; or says what is wrong with it, without quoting it. */
   readonly read: (json: unknown) => Result<Data, string>;
-  /** What must stand in no error. */
+  /** Texts that no error may contain. */
   readonly secrets: readonly string[];
 }

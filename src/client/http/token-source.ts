@@ -47,7 +47,7 @@ function tokenRequest({ authUrl, clientId, clientSecret, scope }: Credentials): 
   };
 }
 
-/** What may stand in a header: anything else would be refused with a message that quotes it. */
+/** The characters that a header may have: others would be refused with a message that quotes them. */
 const tokenText = z
   .string()
   .regex(/^[\x21-\x7E]+$/, { error: "expected a token of visible ASCII characters" });

@@ -7,7 +7,7 @@ import { answerBytesMax } from "./body.ts";
 import type { BodyFault, Exchange } from "./exchange.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** What an exchange comes to. `repeat`: the same request may go out again, and nothing is done twice. */
+/** The end of an exchange. `repeat`: the same request may be sent again, and nothing is done twice. */
 export type Verdict<Data> =
   | { readonly kind: "done"; readonly data: Data }
   | { readonly kind: "failed"; readonly error: EscrowApiError; readonly repeat: boolean };
@@ -102,7 +102,7 @@ interface Problem {
   readonly errors: readonly string[];
 }
 
-/** What the service said, as far as it can be read, and without what it quotes. */
+/** The service's message, as far as it can be read, without its quotes. */
 function readProblem({ secrets }: Request, { status, body }: Answer): Problem {
   const json = body.ok ? readJson(body.value) : undefined;
   const envelope = json?.ok === true ? readEnvelope(json.value) : undefined;

@@ -25,7 +25,7 @@ const personal: ReadonlySet<string> = new Set([
   "iBAN",
 ]);
 
-/** What must stand in no error of a call with these. */
+/** Texts that no error of a call with these may contain. */
 export function secretsOf(...sources: readonly (object | undefined)[]): readonly string[] {
   return sources.flatMap((source) =>
     Object.entries(source ?? {}).flatMap(([name, value]: [string, unknown]) => {

@@ -47,7 +47,7 @@ const ofRefund = {
   transactionId: z.string().min(1).describe("The refund's id: both of its events have it."),
 };
 
-/** What its data has beside the common fields, by what an event tells. */
+/** The further fields of its data, by the kind of event. */
 const kinds = {
   contract: {},
   payment: ofPayment,

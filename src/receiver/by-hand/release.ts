@@ -20,7 +20,8 @@ export interface ReleaseParts extends CommitParts {
  * with known ids and other content, or one that this release can read and an earlier could not. Its id is its webhook id
  * from then on, where that is free.
  *
- * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`; `not-releasable` when it still can't be read, or its event is applied already
+ * @throws EscrowMirrorError `invalid-argument` for an id that is no text; `not-found`; `not-releasable` when it still
+ * can't be read, or its event is applied already
  */
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
   if (typeof id !== "string")
@@ -33,7 +34,7 @@ async function takeOut(tx: StoreTransaction, id: string, bodyBytesMax: number): 
   if (row === undefined || !isSetAside(row))
     throw new EscrowMirrorError(
       "not-found",
-      `no delivery that is set aside has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
+      `no quarantined delivery has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
     );
   const payload = await payloadOf(tx, row);
   const facts = fromFactColumns(row) ?? readAgain(row, payload, bodyBytesMax);

@@ -1,4 +1,4 @@
-/** What of contracts is not as it was: a refold gives all of a contract, and only the difference is written. */
+/** The difference between contracts before and after: a refold gives a whole contract, and only changes are written. */
 import { isDeepStrictEqual } from "node:util";
 import type {
   AnomalyRecord,

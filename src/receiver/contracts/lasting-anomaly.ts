@@ -1,7 +1,7 @@
 import type { AnomalyKind } from "../../domain/anomaly.ts";
 import type { NewRow } from "../../store/store.ts";
 
-/** What an anomaly is about, as far as it is known. */
+/** The place of an anomaly, as far as it is known. */
 export interface AnomalyPlace {
   readonly contractId?: string | null;
   readonly milestoneId?: string | null;

@@ -1,6 +1,6 @@
 /**
- * What is stored of contracts. Most have a few rows, and those of all are read in one go; where one has many, they come
- * page by page, and the event loop turns in between: nobody is kept waiting for the length of another contract's life.
+ * Loads contracts. Most have few rows, which are read together. Many rows of one contract are read page by page, and
+ * the event loop turns in between, so that a long life of one contract delays no other.
  */
 import { attachmentKeys, attachments, type Attachment } from "../../domain/fold.ts";
 import { familyOf, type FoldInput } from "../../domain/input.ts";

@@ -12,7 +12,7 @@ export async function insertDeliveries(
   toDeliveryRow: (arrival: DeliveryArrival) => NewRow<"deliveries">,
 ): Promise<boolean[]> {
   const inserted = await tx.insert("deliveries", arrivals.map(toDeliveryRow));
-  // What is there under the key is of a delivery that was removed.
+  // A row under this key belongs to a delivery that was removed.
   await tx.upsert("payloads", arrivals.filter((_, index) => inserted[index] === true).map(toPayload));
   return inserted;
 }

@@ -1,9 +1,9 @@
 import { signaturePresets, type ResolvedScheme } from "../../signature/scheme.ts";
 
-/** What says how to read a body, and who sent it when. */
+/** Headers that say how to read a body, and who sent it when. */
 const ofEveryRequest = ["content-type", "content-encoding", "content-length", "date", "user-agent"];
 
-/** What the service says of a delivery, behind its prefix (§6.2). */
+/** The service's own headers, without their prefix (§6.2). */
 const ofTheService = ["event", "webhook-id", "timestamp"];
 
 /**

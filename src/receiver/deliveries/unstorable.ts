@@ -1,5 +1,6 @@
 /**
- * The last resort (semantics §2): an authentic delivery that can't be applied, for a reason of its own that nobody foresaw. Its
+ * The last resort (semantics §2): an authentic delivery that can't be applied, for a reason of its own that nobody
+ * foresaw. Its
  * bytes are stored, for a person to see and to release. The first copy is answered 503, so that it comes again, and each
  * copy is tried in full once more; from the second on the answer is 200, for what is stored is not refused for ever.
  */
@@ -18,7 +19,7 @@ export async function keepUnstorable(tx: StoreTransaction, arrival: DeliveryArri
   // Never a 2xx for what is not stored.
   if (known === undefined) return failed("internal-error", webhookId);
   await countAttempts(tx, [{ row: known, arrivals: [arrival] }]);
-  // What was answered 503 until now is told of once; all else was answered 200 before.
+  // Logged once, for the copies that got 503 until now. All others got 200 before.
   return known.reason === "unstorable" && known.attempts === 1
     ? { outcome: "quarantined", webhookId, reason: "unstorable" }
     : { outcome: "duplicate", webhookId };

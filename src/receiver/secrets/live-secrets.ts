@@ -60,7 +60,7 @@ export async function openSecrets(
 
 /** A source that never answers must not hold every request that waits for it. */
 function inTime(secrets: SecretsOption | Promise<SecretsOption>): Promise<SecretsOption> {
-  const message = `webhook.secrets() gave nothing within ${sourceTimeoutMs} ms`;
+  const message = `webhook.secrets() did not resolve within ${sourceTimeoutMs} ms`;
   const tooLate = (): Error => new EscrowMirrorError("invalid-configuration", message);
   return within(sourceTimeoutMs, Promise.resolve(secrets), tooLate);
 }

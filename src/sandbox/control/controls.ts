@@ -18,7 +18,7 @@ import { exampleContract } from "./example-contract.ts";
 import { toSandboxContract, toSandboxRefund } from "./truth.ts";
 import type { SandboxContract, SandboxRefund } from "./truth.ts";
 
-// What can be done here beside the service's own API, each thing once: for code, over HTTP, and on the control page.
+// Everything beside the service's own API, each thing once: for code, over HTTP, and on the control page.
 
 /** As the API would, in the name of the first client. */
 export function makeContract(world: World, input: unknown): Granted<SandboxContract> {

@@ -5,7 +5,7 @@ import type { Granted, Refusal } from "../wire/refusal.ts";
 
 const textFields = new Set(["webhookUrl", "reason"]);
 
-/** What a form of the control page comes to, in the terms of the JSON interface. Empty fields are left out. */
+/** A form of the control page as a call of the JSON interface. Empty fields are left out. */
 export function readControlForm(path: string, form: URLSearchParams): Granted<Record<string, unknown>> {
   const filled = Array.from(form).filter(([, value]) => value !== "");
   const input = Object.fromEntries(filled.map(([name, value]) => [name, toValue(name, value)]));
@@ -35,7 +35,7 @@ function withDelay(input: Record<string, unknown>): Record<string, unknown> {
   return { ...faults, delayMs: [delayLeast ?? 0, delayMost ?? delayLeast] };
 }
 
-/** What the page shows of a form that was refused: each problem, and what was typed. */
+/** A refused form for the page: each problem, and the typed texts. */
 export function toProblem(path: string, form: URLSearchParams, refusal: Refusal): FormProblem {
   const { validationErrors = [] } = refusal;
   const problems =

@@ -20,12 +20,12 @@ interface ControlCall {
   world: World;
   /** The JSON body, or what a form comes to. */
   input: Record<string, unknown>;
-  /** What the path's groups hold. */
+  /** The texts of the path's groups. */
   ids: readonly string[];
   query: URLSearchParams;
 }
 
-/** What came of a call, and where a form's browser goes then, if not back to the form. */
+/** The result of a call, and where a form's browser goes then, if not back to the form. */
 interface Made {
   granted: Granted<unknown>;
   next?: string | undefined;

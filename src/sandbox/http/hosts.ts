@@ -44,7 +44,7 @@ export function foreignHost(header: string): Refusal {
   return { status: 403, message: "ForeignHost", detail };
 }
 
-/** What links begin with: the configured address, else the one that was asked, else the one that is bound. */
+/** The start of links: the configured address, else that of the request, else the bound one. */
 export function baseUrlOf({ baseUrl }: Settings, address: Address, header?: string): string {
   if (baseUrl !== undefined) return new URL(baseUrl).origin;
   return `http://${header ?? `${urlHost(address.host)}:${address.port}`}`;

@@ -14,7 +14,7 @@ export type Handler = (call: Call) => Promise<Answer | "cut"> | Answer | "cut";
 
 /** Any request to the service is far below it. */
 const bodyBytesMax = 1_048_576;
-/** What is still read, and thrown away, of a body that is too big: so that its sender hears the answer. */
+/** How much of a body that is too big is read and dropped, so that its sender gets the answer. */
 const discardBytesMax = 16 * bodyBytesMax;
 /** A sender that takes longer than this over one request is cut off. */
 const requestMs = 30_000;

@@ -13,7 +13,7 @@ export function buyerPage(options: {
   head?: HtmlPart;
   body: HtmlPart;
   language: Language;
-  /** What stands in the address now. */
+  /** The present text of the address. */
   query: Readonly<Record<string, string>>;
 }): string {
   const { title, contractId, head, body, language, query } = options;

@@ -5,7 +5,7 @@ import { html } from "./html.ts";
 import type { HtmlPart, Markup } from "./html.ts";
 import { badge, countOf } from "./parts.ts";
 
-/** What an integrator puts into the configuration of the application under test. */
+/** The settings that an integrator copies into the application under test. */
 export function connectionCard(world: World): Markup {
   const { settings, state, baseUrl } = world;
   const { clientSecret, webhookSecret } = state.identity;

@@ -18,7 +18,7 @@ export function problemsAt(refused: FormProblem | undefined, path: string): Html
   </div>`;
 }
 
-/** What was typed, where the form was refused; else what holds now. */
+/** The typed text if the form was refused, else the present value. */
 export function typedOr(
   refused: FormProblem | undefined,
   path: string,

@@ -5,7 +5,7 @@ import { isolated } from "./parts.ts";
 import { words } from "./words.ts";
 import type { Language } from "./words.ts";
 
-/** What the text messages link to. */
+/** The pages that the text messages link to. */
 export function identityPage(user: UserRecord, language: Language): string {
   const text = words[language];
   const title = text.verifyTitle;

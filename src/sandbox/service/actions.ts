@@ -90,7 +90,7 @@ function takeContractStep(world: World, contract: ContractRecord, step: Contract
   if (step.cascades === true) cascade(world, contract, step.action);
 }
 
-/** What happens to the whole contract happens to each milestone that it can happen to. */
+/** A step of the whole contract is also a step of each milestone that can take it. */
 function cascade(world: World, contract: ContractRecord, action: ContractAction): void {
   const step = milestoneSteps.find((one) => one.action === action);
   for (const milestone of contract.milestones) {

@@ -4,7 +4,7 @@ import { Amount } from "../wire/money.ts";
 import type { ContractRecord, MilestoneRecord, PaymentRecord, RefundRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
-/** What an event says beside the contract's own fields. */
+/** The fields of an event beside the contract's own. */
 export interface EventDetails {
   /** The subject's status before; null for a first event, which has none. */
   previousStatus: string | null;

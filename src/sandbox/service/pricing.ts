@@ -21,7 +21,7 @@ const lines = [
 
 const roleTexts = { buyer: "Buyer", seller: "Seller", thirdParty: "Third party" } as const;
 
-/** What a base amount costs the buyer, in halalas. */
+/** The buyer's price of a base amount, in halalas. */
 export interface Price {
   amount: number;
   escrowFee: number;

@@ -18,7 +18,7 @@ export interface RefundRequest {
   amount: number;
 }
 
-/** What a refund is about. */
+/** The contract, and the milestone if the refund is one's. */
 export interface Target {
   contract: ContractRecord;
   milestone: MilestoneRecord | null;

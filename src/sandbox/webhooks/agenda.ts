@@ -2,7 +2,7 @@ import { clearTimeout, setImmediate, setTimeout } from "../../shared/timers.ts";
 import type { SandboxClock } from "../world/clock.ts";
 import { DueHeap } from "./due-heap.ts";
 
-/** What a task is: a retry, any other attempt, or the end of the patience with one under way. */
+/** The kind of task: a retry, any other attempt, or the end of the patience with one under way. */
 export type TaskKind = "retry" | "attempt" | "timeout";
 
 export interface Task {

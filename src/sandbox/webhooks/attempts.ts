@@ -62,7 +62,7 @@ function corrupt(signature: string): string {
   return `${signature.slice(0, -1)}${signature.endsWith("0") ? "1" : "0"}`;
 }
 
-/** What an attempt's answer means (§6.5). */
+/** The meaning of an attempt's answer (§6.5). */
 export type Meaning = "delivered" | "retry" | "permanent";
 
 const retryable = new Set([408, 429, 500, 502, 503, 504]);

@@ -4,8 +4,8 @@ import { meaningOf } from "./attempts.ts";
 import type { Sent } from "./send.ts";
 
 /**
- * What follows from an attempt's answer (§6.5): the delivery has arrived or failed, or a retry is due. Returns the wait
- * for that retry in milliseconds, or null.
+ * Acts on an attempt's answer (§6.5): the delivery has arrived or failed, or a retry is due. Returns the wait for that
+ * retry in milliseconds, or null.
  */
 export function concludeAttempt(
   ground: Ground,

@@ -1,5 +1,6 @@
 /**
- * What is due when: a binary heap, so that 100,000 pending retries cost one timer (its owner's, for the first)
+ * Items by the time when they are due: a binary heap, so that 100,000 pending retries cost one timer (its owner's, for
+ * the first)
  * and not 100,000. Items due at the same time come out in the order in which they went in.
  */
 export class DueHeap<T> {

@@ -26,7 +26,7 @@ export interface RecordKinds {
   identity: IdentityRecord;
 }
 
-/** What must stay the same over a restart on one file. */
+/** Settings that must stay the same over a restart on one file. */
 export interface IdentityRecord {
   clientSecret: string;
   webhookSecret: string;

@@ -1,4 +1,4 @@
-/** What to say of an option that there is not: all that there are. */
+/** The message for an unknown option: it lists all that exist. */
 export function explainUnknownOption(name: string, known: readonly string[]): string {
   return `There is no option ${JSON.stringify(name)} of createSandbox. Its options:\n${wrap([...known].sort())}`;
 }

@@ -5,7 +5,7 @@ import type { DeliveryRecord } from "./records.ts";
 import type { Settings } from "./settings.ts";
 import type { State } from "./state.ts";
 
-/** What is there before anything is sent or asked. */
+/** The state before the first request. */
 export interface Ground {
   readonly settings: Settings;
   readonly clock: SandboxClock;
@@ -43,10 +43,10 @@ export interface Deliveries {
   drained(): Promise<void>;
 }
 
-/** What every operation of the sandbox works on. */
+/** The state that every operation of the sandbox works on. */
 export interface World extends Ground {
   readonly deliveries: Deliveries;
-  /** What the links in an answer begin with: the address that was asked, or the configured one. No `/` at the end. */
+  /** The start of the links in an answer: the address of the request, or the configured one. No `/` at the end. */
   readonly baseUrl: string;
 }
 

@@ -149,7 +149,7 @@ function toWentIn<Name extends TableName>(
   if ([...counts.values()].some((left) => left > 0))
     throw new EscrowMirrorError(
       "internal-error",
-      `${table}: the database gave back other values than went in`,
+      `${table}: the database returned other values than were written`,
     );
   return wentIn;
 }

@@ -9,7 +9,7 @@ export function written(table: TableName): readonly Column[] {
   return columnsOf(table).filter(({ type }) => type !== "serial");
 }
 
-/** What tells the rows of one batch apart: an insert says by it which went in. */
+/** The field that identifies the rows of a batch: an insert reports by it which were inserted. */
 export function identityOf(table: TableName): readonly Column[] {
   const { key, unique } = tables[table];
   const fields = new Set<string>([...key, ...unique]);

@@ -50,7 +50,7 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
   const tooBusy = (): Error =>
     new EscrowMirrorError(
       "store-unavailable",
-      `${description} is busy: the transactions of this process that came before took all the time there was`,
+      `${description} is busy: earlier transactions of this process took all the time`,
     );
 
   return {
@@ -86,7 +86,7 @@ type Kind = "write" | "read";
 interface Progress {
   /** Where the database is. */
   readonly store: string;
-  /** What failed in it and was not undone: a commit would be a rollback, without saying so. */
+  /** A failure that was not undone: a commit would silently be a rollback. */
   failed: Error | undefined;
   /** The connection is of no more use. */
   lost: boolean;
@@ -150,7 +150,7 @@ async function runOnce<T>(
  * is in the order of an index: by old statistics a sort of the whole table can look cheaper.
  */
 function beginOf(kind: Kind, timeLeftMs: number): string[] {
-  // What hangs leaves time to undo it, and to say whose fault it was. 0 would be no limit.
+  // A statement that hangs leaves time for the rollback and for naming the fault. 0 would mean no limit.
   const limitMs = Math.max(1, Math.ceil((timeLeftMs * 2) / 3));
   if (kind === "read")
     return [
@@ -223,7 +223,7 @@ function createSession(
 
   /** Nothing begins when there is no time left: many short answers would take long. */
   const ask: Session["all"] = async (sql, values) => {
-    if (timeLeft() === 0) throw lateAnswer("took all the time that there was: try again");
+    if (timeLeft() === 0) throw lateAnswer("took too long: try again");
     return connection.query(sql, values);
   };
 
@@ -233,7 +233,7 @@ function createSession(
       if (progress.failed !== undefined && (progress.lost || !undoes)) throw progress.failed;
       return ask(sql, values);
     }, toFaultOf(sql));
-    // What failed since the savepoint is undone with it.
+    // The savepoint undoes failures after it.
     if (undoes) Object.assign(progress, { failed: undefined, again: false });
     return rows;
   };
@@ -260,7 +260,7 @@ function createSession(
         progress.committing = true;
         return ask("commit", []);
       });
-      // What was not waited for may have failed: the commit was a rollback then, without saying so.
+      // A statement that nobody awaited may have failed: the commit was then silently a rollback.
       if (progress.failed !== undefined) throw progress.failed;
     },
     rollback: () => inTurn(() => connection.query("rollback", [])),

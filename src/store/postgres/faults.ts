@@ -1,4 +1,4 @@
-/** What a failed statement or connection means: another try, a later delivery, or a mistake in what was written. */
+/** The meaning of a failed statement or connection: try again, let the service retry, or blame the row. */
 import { constants } from "node:os";
 import { EscrowMirrorError, nameOfError } from "../../shared/errors.ts";
 import { toStatementFault } from "../sql/statement-fault.ts";
@@ -14,7 +14,7 @@ export type Fault =
   | "raced"
   /** The database can't do it now, whatever is written: full, locked, without a right or a table. */
   | "store"
-  /** What was written is at fault, so that another delivery may go through. */
+  /** The written row is at fault: another delivery may succeed. */
   | "own";
 
 /** Decides each error code of Postgres, and what the driver and Node say without one. */
@@ -30,7 +30,10 @@ export function faultOf(error: unknown): Fault {
   return meanings.find(([codes]) => codes.test(code))?.[1] ?? "store";
 }
 
-/** The first that fits. What is in none tells of the database, not of a row: rights, tables, space, locks, an operator. */
+/**
+ * The first that fits. A code in none of them is the database's fault, not a row's: rights, tables, space, locks, an
+ * operator.
+ */
 const meanings: readonly (readonly [codes: RegExp, fault: Fault])[] = [
   // It comes after another failure in the same transaction: whose that was this does not say, and a rollback mends it.
   [/^25P02/, "own"],
@@ -53,8 +56,8 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * What the store can't do now as `store-unavailable`: the sender is asked to try again. `undefined` for an error of the
- * statement's own.
+ * The error as `store-unavailable` if the store can't work now: the sender then tries again. `undefined` for a fault of
+ * the statement itself.
  *
  * @param store its description: where the database is
  */
@@ -81,7 +84,7 @@ export function toLentFault(store: string, error: unknown): EscrowMirrorError | 
   return isFault ? toUnavailable(store, error) : undefined;
 }
 
-/** Whatever it was: what keeps us from connecting may be a certificate, or the lack of a password. */
+/** Any error: a certificate or a missing password can prevent a connection too. */
 export function toUnavailable(store: string, error: unknown): EscrowMirrorError {
   const what = isLate(error) ? error.message : `can't be used now${explain(error, store)}`;
   return new EscrowMirrorError("store-unavailable", `${store} ${what}`, { cause: error });
@@ -110,7 +113,7 @@ function isOfNetwork(code: string): boolean {
   );
 }
 
-// What pg and Kysely say without a code.
+// Messages of pg and Kysely that have no code.
 const brokenMessages =
   /^Connection terminated|not queryable|after calling end on the pool|timeout exceeded when trying to connect|Query read timeout|driver has already been destroyed|already been discarded/;
 
@@ -134,7 +137,7 @@ function placeOf(error: unknown): string {
   return typeof port === "number" ? `${host}:${port}` : host;
 }
 
-/** What a code stands for where it does not say so itself, or else what the server says. */
+/** The meaning of a code, or else the server's message. */
 function adviceFor(code: string, said: string): string {
   if (/^(ENOTFOUND|EAI_\w+)$/.test(code))
     return ": no such host is known here; check the host in its address";

@@ -111,14 +111,12 @@ async function acquire({ store, deadlineMs, lend }: Reading): Promise<Taken> {
 
 function noConnection(): Error {
   return lateAnswer(
-    "got no connection in time: is the pool used up, or does the server hang? A transaction of mirror.db holds a connection until it ends, and a query inside it that is not the transaction's own needs another: query by the transaction, or let the pool have more",
+    "got no connection in time: is the pool exhausted, or does the server hang? A transaction of mirror.db holds a connection until it ends, and a query inside it that is not the transaction's own needs another: query by the transaction, or let the pool have more",
   );
 }
 
 function noAnswer(ms: number): Error {
-  return lateAnswer(
-    `did not answer within ${ms} ms: does the server hang? Of what takes long, ask for less at a time`,
-  );
+  return lateAnswer(`did not answer within ${ms} ms: does the server hang? Read fewer rows at a time`);
 }
 
 export async function lendOfPool(pool: PgPool): Promise<Lent> {

@@ -1,4 +1,4 @@
-/** What we use of `pg` and of a host's Kysely, typed by shape so that any copy of either fits. */
+/** The parts of `pg` and of the app's Kysely that the store uses, typed by shape so that any copy fits. */
 import type { CompiledQuery, QueryResult } from "kysely";
 import type { SqlValue } from "../sql/codec.ts";
 import { within, type TimeLeft } from "../../shared/within.ts";
@@ -121,7 +121,7 @@ function inTime<T>(ms: number, work: Promise<T>, late?: (value: T) => void): Pro
 }
 
 function noConnection(): Error {
-  return lateAnswer("gave no connection in time: is its pool used up, or does the server hang?");
+  return lateAnswer("gave no connection in time: is its pool exhausted, or does the server hang?");
 }
 
 /** As a pool says it that has a time-out of its own. */

@@ -73,8 +73,8 @@ function busy(store: string, cause: unknown): EscrowMirrorError {
 }
 
 /**
- * What is kept of it moves to the others, which take it only once the partition is detached. One transaction, so that nobody
- * misses it in between; the files of what is dropped go after the locks.
+ * Rows to keep move to the other partition, which accepts them only once this one is detached. One transaction, so
+ * nobody misses them in between. The dropped files are deleted after the locks.
  */
 async function dropPartition(session: Session, place: TablePlace, { name }: Partition): Promise<boolean> {
   await limitLockWait(session);
@@ -118,7 +118,7 @@ async function deletePage(session: Session, { place, before }: PruneParts): Prom
   return Number(row?.[0]);
 }
 
-/** What a delivery keeps whatever its age: what may still be released. */
+/** Deliveries that may still be released keep their payload, whatever their age. */
 function isKept(at: (table: string) => string): string {
   return `(d.outcome = 'quarantined' or exists (
     select from ${at("jobs")} as j where j.content_key = d.content_key and j.state in ('waiting', 'due', 'running')

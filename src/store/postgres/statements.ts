@@ -160,7 +160,7 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
 /** When a contract's row was last changed that only holds its place until the commit. */
 const neverChanged = "";
 
-/** What such a row must have. */
+/** The conditions on such a row. */
 const blankContract = {
   statusSince: "",
   statusKey: "",

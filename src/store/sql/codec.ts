@@ -109,7 +109,7 @@ export function decodeRows<Name extends TableName>(
   return rows.map((values) => decodeRow(table, values, without));
 }
 
-/** What to bind for one row, in the order of `columns`. */
+/** The values to bind for one row, in the order of `columns`. */
 export function encodeRow(columns: readonly Column[], row: object): SqlValue[] {
   return columns.map(({ field, type }) => encodeValue(type, (row as Record<string, unknown>)[field]));
 }

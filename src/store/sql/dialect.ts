@@ -5,7 +5,10 @@ export interface Dialect {
   readonly marker: (index: number) => string;
   /** The SQL type of each column type, as the migrations spell it. */
   readonly types: SqlTypes;
-  /** Gives the name under which the database knows what its one parameter names, a table or something else; no row where nothing is. */
+  /**
+   * Gives the name under which the database knows what its one parameter names, a table or something else; no row
+   * where nothing is.
+   */
   readonly tableExists: string;
   /** Gives a row when the schema named by its one parameter exists; `null` where there are no schemas. */
   readonly schemaExists: string | null;
@@ -24,7 +27,7 @@ export function sqlNamesIn(place: TablePlace): (table: string) => string {
   return (table) => before + table;
 }
 
-/** What stands before a name: the schema in quotes and a dot, or nothing. */
+/** The text before a name: the schema in quotes and a dot, or nothing. */
 export function sqlSchemaOf({ schema }: TablePlace): string {
   return schema === null ? "" : `"${schema}".`;
 }
@@ -44,7 +47,7 @@ export interface SqlTypes {
   readonly bytes: string;
   /** Keeps the rows of a table in its primary key. On SQLite they are then found there whatever its statistics say. */
   readonly clustered: "" | " without rowid";
-  /** What an index in order holds of text of any length, of which Postgres takes 2.7 kB at most; `null` where it takes all. */
+  /** The part of a long text that an ordered index holds: Postgres takes 2.7 kB at most. `null` if it takes all. */
   readonly longKey: ((sql: string) => string) | null;
 }
 

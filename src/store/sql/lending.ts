@@ -96,7 +96,7 @@ function refuseToEnd(): never {
   );
 }
 
-/** What a driver prepares outlives the call. */
+/** A prepared statement outlives the call. */
 function isStatement(value: unknown): value is object {
   return typeof (value as { run?: unknown } | null)?.run === "function";
 }
@@ -104,6 +104,6 @@ function isStatement(value: unknown): value is object {
 function over(): EscrowMirrorError {
   return new EscrowMirrorError(
     "inside-transaction",
-    "the transaction is over: await everything that uses trx or connection before the handler returns",
+    "the transaction is over: await all use of trx and connection before the handler returns",
   );
 }

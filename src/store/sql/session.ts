@@ -23,11 +23,11 @@ export interface ArraySession extends Session {
   execute(query: CompiledQuery): Promise<QueryResult<unknown>>;
   /** The driver's own connection; `undefined` where a host's Kysely hides it. */
   readonly driver: object | undefined;
-  /** What passes from now on is the integrator's time, not the transaction's, until the function is called that this gives. */
+  /** From now on, time counts as the integrator's and not as the transaction's, until the returned function is called. */
   readonly pauseTime: () => () => void;
 }
 
-/** What the store asks of a database kind, beside its SQL. */
+/** A database kind, beside its SQL. */
 export interface Engine<Connected extends Session = Session> {
   readonly description: string;
   /**

@@ -12,7 +12,7 @@ export interface BoundStatement {
 
 export interface RowStatement {
   readonly sql: string;
-  /** What to bind, in order. */
+  /** The values to bind, in order. */
   readonly columns: readonly Column[];
 }
 

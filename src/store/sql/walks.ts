@@ -76,7 +76,7 @@ export function createWalks({ marker, types: { longKey } }: Dialect, named: (tab
     return `${tupleOf(keys)} ${op} ${tupleOf(places)}`;
   }
 
-  /** What the index holds of a field. */
+  /** The field as the index holds it. */
   function keyOf(table: TableName, field: string): string {
     return toKey(table, field, nameOf(table, field));
   }

@@ -12,7 +12,7 @@ export interface SqliteConnections {
   /** Guards the writer against a second transaction of this process. */
   readonly writeLock: Lock;
   readonly readLock: Lock;
-  /** What `mirror.db` runs on. */
+  /** The connections of `mirror.db`. */
   readonly browsing: Browsing;
   /** Throws when what was written is no longer where the store's path leads. */
   readonly checkPlace: () => void;
@@ -62,14 +62,14 @@ function openReaders(writer: SqliteHandle, owned: Closable[]) {
   return { reader, readLock: createLock(), browsing };
 }
 
-/** What is the owner's to decide on a handle that is not ours. */
+/** Settings that the owner of a handle decides. */
 function setOwn(own: SqliteHandle): void {
-  // What undoes a statement that fails half-way would go to temporary files, hundreds of writes a commit, and a container
+  // The undo data of a statement would go to temporary files, hundreds of writes a commit, and a container
   // may have no place for them. (On another's handle it drops the temporary tables.)
   own.pragma("temp_store = memory");
   // Pruned pages can go back to the disk. Only a file without any page takes it: one that has tables stays as it is.
   if (own.pragma("page_count", { simple: true }) === 0) own.pragma("auto_vacuum = incremental");
-  // What is deleted is overwritten.
+  // Deleted data is overwritten.
   own.pragma("secure_delete = on");
 }
 

@@ -14,7 +14,7 @@ import {
 
 export interface SqliteEngineParts extends SqliteConnections {
   readonly description: string;
-  /** What we opened ourselves, the writer last. */
+  /** The connections that the store opened, the writer last. */
   readonly owned: readonly Closable[];
   readonly busyTimeoutMs: number;
 }

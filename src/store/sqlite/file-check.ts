@@ -5,7 +5,8 @@ import { EscrowMirrorError } from "../../shared/errors.ts";
 const parts = ["", "-wal", "-shm"];
 
 /**
- * Whether a restart would find what is open now. SQLite writes on into a file that was moved, deleted or replaced under it, or
+ * Whether a restart would find what is open now. SQLite writes on into a file that was moved, deleted or replaced under
+ * it, or
  * whose log was, and says that all is well; what was acknowledged would be gone.
  *
  * @param path as it was given: where a restart looks
@@ -47,6 +48,6 @@ function identityOf(path: string): string | undefined {
 function gone(path: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `${path} is no longer the file that this process has open: it was moved, deleted or replaced. Put it back, or restart the process if another file is to be used`,
+    `${path} is not the file that this process has open: it was moved, deleted or replaced. Put it back, or restart the process to use another file`,
   );
 }

@@ -118,7 +118,7 @@ export async function whenFree<T>(step: () => T, busyTimeoutMs: number): Promise
   }
 }
 
-/** What we wrote would stand or fall with its owner's transaction. */
+/** The store's writes would be part of the owner's transaction. */
 export function refuseInTransaction(handle: SqliteHandle): void {
   if (!handle.inTransaction) return;
   throw new EscrowMirrorError("store-unavailable", "the SQLite handle is inside a transaction of its owner");
@@ -160,7 +160,7 @@ function unavailable(error: unknown): EscrowMirrorError {
 const advice: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "another process holds its lock; try again",
   SQLITE_LOCKED: "another connection holds its lock; try again",
-  SQLITE_ERROR: "a table or a column of the mirror's is missing, or the file is damaged; restore it",
+  SQLITE_ERROR: "a table or a column of the mirror is missing, or the file is damaged; restore it",
   SQLITE_FULL: "the disk is full; make room",
   SQLITE_NOTADB: "the file is not an SQLite database; check the path",
   SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
@@ -172,7 +172,7 @@ const advice: Readonly<Record<string, string>> = {
   closed: "its connection is closed",
 };
 
-/** What a row or a statement of ours is to blame for. Anything else tells of the file, the disk or another process. */
+/** Codes that a row or a statement of the store causes. All others come from the file, the disk or another process. */
 const ownFaults = /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE|MISUSE|ERROR)/;
 
 function isStoreFault(error: unknown): boolean {

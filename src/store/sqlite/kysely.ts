@@ -16,7 +16,7 @@ import { lend } from "../sql/lending.ts";
 import type { Lent } from "../store.ts";
 import { faultOf, type SqliteHandle } from "./handle.ts";
 
-/** What `mirror.db` runs on. */
+/** The connections of `mirror.db`. */
 export interface Browsing {
   readonly dialect: Dialect;
   /** Ends the streams that are still read, which would keep the connection from being closed. Their readers are told. */
@@ -27,7 +27,8 @@ export interface Browsing {
 const lendingMs = 8000;
 
 /**
- * Kysely on a connection of its own, lent to one query, transaction or stream at a time. Who asks for it while he has it would
+ * Kysely on a connection of its own, lent to one query, transaction or stream at a time. Who asks for it while he has
+ * it would
  * wait for himself: no longer than `waitMs`.
  */
 export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs): Browsing {
@@ -145,7 +146,7 @@ function createConnection(handle: SqliteHandle, streams: Set<IterableIterator<un
           yield { rows: [row as R] };
           // Its end would look like the end of the rows.
           if (!streams.has(rows))
-            throw new EscrowMirrorError("closed", "the mirror was closed while this was read");
+            throw new EscrowMirrorError("closed", "the mirror was closed during this read");
         }
       } finally {
         streams.delete(rows);

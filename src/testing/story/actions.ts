@@ -1,4 +1,4 @@
-/** What the service can do next with a contract: the rows of the machines that lead on, and the ways back that it takes. */
+/** The next steps that the service can take with a contract: rows of the machines, and ways back. */
 import { contractMachine } from "../../domain/contract.ts";
 import type { Machine } from "../../domain/machine.ts";
 import { milestoneMachine } from "../../domain/milestone.ts";

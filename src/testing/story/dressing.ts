@@ -15,7 +15,7 @@ export interface Dressing {
   readonly currency: "SAR" | "sar" | "USD" | "missing";
 }
 
-/** What an event that nobody dressed looks like: the samples' own form. */
+/** The default form of an event: that of the service's samples. */
 export const plainDressing: Dressing = {
   casing: "camel",
   statusCase: "own",

@@ -1,4 +1,4 @@
-/** What a contract goes through, as the service itself knows it: the story that histories and schedules are told from. */
+/** The life of a contract as the service itself knows it: the source of histories and schedules. */
 
 /** Whose events tell of a life: `spec` is the spec's own (§6.1), `earlier` the edition of the supplement. */
 export type Edition = "spec" | "earlier";
@@ -10,7 +10,7 @@ export interface ContractLife {
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly milestoneIds: readonly string[];
-  /** What the service tells, in the order in which it came about. */
+  /** The service's events, in the order in which they happened. */
   readonly events: readonly LifeEvent[];
   /** How things stood after each event: `standings[i]` is what an API read after `events[i]` shows. */
   readonly standings: readonly ServiceStanding[];
@@ -32,7 +32,7 @@ export interface LifeEvent {
   readonly paymentId: string | null;
   readonly invoiceId: string | null;
   readonly disputeId: string | null;
-  /** What moved in the service, the contract's part in a milestone's refund included. */
+  /** The moves in the service, with the contract's part in a milestone's refund. */
   readonly moves: readonly LifeMove[];
 }
 
@@ -43,13 +43,13 @@ export interface LifeMove {
   readonly to: string;
 }
 
-/** What the service's API would show at one moment. */
+/** The service's API answer at one moment. */
 export interface ServiceStanding {
   readonly status: string | null;
   readonly milestones: ReadonlyMap<string, string | null>;
 }
 
-/** What is true at the end of a life: computed by the walk itself, sharing nothing with the mirror's fold. */
+/** The truth at the end of a life: computed by the walk itself, without the mirror's fold. */
 export interface Truth {
   readonly status: string | null;
   /** Those that an event told of. */

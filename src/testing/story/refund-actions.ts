@@ -3,7 +3,7 @@ import type { Action } from "./actions.ts";
 import type { LifeMove, TrueRefund } from "./life.ts";
 import { tell, type Service, type Telling } from "./service.ts";
 
-/** What may be begun or settled now. One refund is under way at a time. */
+/** The refunds that can begin or settle now. One refund is under way at a time. */
 export function refundActions(service: Service): Action[] {
   return service.active === undefined ? beginnings(service) : settlements(service);
 }

@@ -4,7 +4,7 @@ import type { Delivery } from "../delivery.ts";
 import type { History, SentEvent } from "./history.ts";
 import { takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
-/** What reaches the mirror of one or more histories, in one order, each batch at once. */
+/** The arrivals of one or more histories, in one order, each batch at once. */
 export interface Schedule {
   readonly histories: readonly History[];
   /** Everything that arrives, each once, in the order of the story. */
@@ -64,7 +64,7 @@ export function signSent(
   return { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body };
 }
 
-/** What arrives of some histories: `lost[i]` takes an event out, `reads` puts API reads in. */
+/** The arrivals of some histories: `lost[i]` removes an event, `reads` adds API reads. */
 export function toSchedule(
   histories: readonly History[],
   lost: readonly boolean[],

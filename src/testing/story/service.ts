@@ -13,12 +13,12 @@ import type {
   TrueRefund,
 } from "./life.ts";
 
-/** What a life starts from. */
+/** The start of a life. */
 export interface LifePlan {
   readonly edition: Edition;
   /** Tells this contract from others: it is in every id that is this contract's own. */
   readonly number: number;
-  /** What refund ids begin with, else `number`; contracts of one base share refund ids. */
+  /** The start of refund ids, else `number`. Contracts with one base share refund ids. */
   readonly refundBase: number | undefined;
   /** How many of its refunds have one id; 1 but for a mistake of the service. */
   readonly refundsPerId: number;
@@ -62,7 +62,7 @@ export function openService(plan: LifePlan): Service {
   };
 }
 
-/** What an action tells, less what follows from the record. */
+/** The event of an action, without the fields that follow from the record. */
 export interface Telling {
   readonly event: string;
   /** Whom `status` and `previousStatus` speak of: `null` for the contract. */

@@ -19,14 +19,14 @@ export interface SnapshotPlan {
   /** How long after that it is stamped; negative for a copy of the database that runs ahead of its clock. */
   readonly delayTicks: number;
   readonly time: "stamped" | "none";
-  /** What the answer says of the contract's last change. */
+  /** The time of the contract's last change in the answer. */
   readonly updated: "last" | "missing" | "long-ago";
   readonly descriptive: "full" | "missing" | "null";
   /** Milestones under the webhooks' ids, under ids of the API's own (§2.5), or left out. */
   readonly milestones: "same-ids" | "own-ids" | "missing";
 }
 
-/** What that read brings; `undefined` where the story has no events. */
+/** The answer of that read; `undefined` if the story has no events. */
 export function takeSnapshot({ life, sent }: History, plan: SnapshotPlan): ScheduledSnapshot | undefined {
   const place = plan.after % Math.max(1, sent.length);
   const [last, standing] = [sent[place], life.standings[place]];

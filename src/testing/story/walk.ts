@@ -21,7 +21,7 @@ export function walk(plan: LifePlan, opening: Opening, choices: readonly number[
 
 const untilPaid = ["contract.created", "contract.approved", "payment.completed"];
 
-/** What happens before the first choice, so that many lives get as far as refunds and disputes. */
+/** Steps before the first choice, so that many lives get as far as refunds and disputes. */
 const openings: { readonly [Name in Opening]: (plan: LifePlan) => readonly string[] } = {
   none: () => [],
   paid: () => untilPaid,

@@ -144,7 +144,7 @@ describe("a server that hangs", () => {
     expect(await mirror.receive(event(2))).toMatchObject({ status: 503, reason: "store-unavailable" });
     await expect(store.read((reader) => reader.find("contracts"))).rejects.toMatchObject({
       code: "store-unavailable",
-      message: `${store.description} gave no connection in time: is its pool used up, or does the server hang?`,
+      message: `${store.description} gave no connection in time: is its pool exhausted, or does the server hang?`,
     });
     proxy.goOn();
     let comesAgain = 10;

@@ -35,7 +35,7 @@ it.each([
     (schema: string) =>
       `create function ${schema}.refuse() returns trigger language plpgsql as $$ begin raise exception '%', new.reference; end $$;
        create trigger refuse before insert on ${schema}.contracts for each row when (new.reference is not null) execute function ${schema}.refuse()`,
-    /^persist: error P0001: storing what changed failed: insert into "\w+"\."contracts" failed \(error P0001\)$/,
+    /^persist: error P0001: storing the changes failed: insert into "\w+"\."contracts" failed \(error P0001\)$/,
   ],
   [
     "a dropped table",

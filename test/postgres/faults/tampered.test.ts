@@ -92,9 +92,7 @@ describe("opening", () => {
       await run(trigger("drop_row", "before insert", "return null;")(`"${schema}".${table}`, schema));
       await expect(open()).rejects.toMatchObject({
         code: "store-unavailable",
-        message: expect.stringContaining(
-          `the table ${table} does not take and give back what is written to it`,
-        ),
+        message: expect.stringContaining(`the table ${table} does not return what was written to it`),
       });
     },
   );

@@ -166,10 +166,7 @@ describe("createMirror", () => {
     }
     expect((await mirror.receive(delivery("contract.created"))).status).toBe(200);
     const seen = warn.mock.calls.map(([message]) => String(message));
-    expect(seen).toEqual([
-      expect.stringContaining("secret"),
-      expect.stringContaining("consumed by a parser"),
-    ]);
+    expect(seen).toEqual([expect.stringContaining("secret"), expect.stringContaining("a parser consumed")]);
     warn.mockRestore();
   });
 

@@ -51,14 +51,14 @@ const faults: readonly (readonly [string, () => Promise<string[]>, readonly RegE
     "a dropped table",
     () => onFile("drop table escrow_transitions"),
     [
-      /^persist \| store-unavailable \| .*no such table: escrow_transitions\): a table or a column of the mirror's is missing/,
+      /^persist \| store-unavailable \| .*no such table: escrow_transitions\): a table or a column of the mirror is missing/,
     ],
   ],
   [
     "a trigger of somebody else's",
     () => onFile(refuse("contracts")),
     [
-      /^persist \| internal-error \| SqliteError SQLITE_CONSTRAINT_TRIGGER \| .*storing what changed failed: insert into "?escrow_contracts"? failed \(SqliteError SQLITE_CONSTRAINT_TRIGGER\)$/,
+      /^persist \| internal-error \| SqliteError SQLITE_CONSTRAINT_TRIGGER \| .*storing the changes failed: insert into "?escrow_contracts"? failed \(SqliteError SQLITE_CONSTRAINT_TRIGGER\)$/,
     ],
   ],
   [
@@ -80,7 +80,7 @@ const faults: readonly (readonly [string, () => Promise<string[]>, readonly RegE
     "a bug of ours",
     () => onBug("lockContracts", () => new TypeError(`can't read ${personal}`)),
     [
-      /^transition \| internal-error \| TypeError \| \(internal-error\.test\.ts\) \| folding an event into its contract failed: TypeError$/,
+      /^transition \| internal-error \| TypeError \| \(internal-error\.test\.ts\) \| applying an event to its contract failed: TypeError$/,
     ],
   ],
   [

@@ -148,7 +148,7 @@ describe("a delivery is not acknowledged, and health is not ok, once", () => {
     unlinkSync(`${file}-wal`);
     await expect(store.transaction(async () => undefined)).rejects.toMatchObject({
       code: "store-unavailable",
-      message: expect.stringMatching(/db-wal is no longer .* restart/),
+      message: expect.stringMatching(/db-wal is not the file .* restart/),
     });
   });
 

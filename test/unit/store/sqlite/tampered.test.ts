@@ -53,7 +53,7 @@ describe("tables with which somebody meddled", () => {
     other.close();
     await expect(openMirror({ store: sqlite(file) })).rejects.toMatchObject({
       code: "store-unavailable",
-      message: expect.stringContaining(`the table ${table} does not take and give back`),
+      message: expect.stringContaining(`the table ${table} does not return what was written to it`),
     });
   });
 
