@@ -24,13 +24,13 @@ export async function benchRunning(
   byHand: (name: string) => Promise<void>,
 ): Promise<Running> {
   const mirror = await openHearing(open("running"));
-  const hand = await openHearing(open("by-hand"));
+  const hand = await openHearing(open("byhand"));
   const taken = { ours: [] as number[], hand: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     await receiveAll(mirror, makeDeliveries(perRound, firstOf(round)));
     await receiveAll(hand, makeDeliveries(perRound, firstOf(round)));
     taken.ours.push(await microsecondsEach(perRound, () => mirror.jobs.runOnce()));
-    taken.hand.push(await microsecondsEach(perRound, () => byHand("by-hand")));
+    taken.hand.push(await microsecondsEach(perRound, () => byHand("byhand")));
   }
   await Promise.all([mirror.close(), hand.close()]);
   const [each, they] = [median(taken.ours), median(taken.hand)];
