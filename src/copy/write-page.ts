@@ -1,5 +1,6 @@
 import type { FieldOf, NewRow, Store, StoreReader, StoreTransaction } from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
+import { proveMet } from "../store/unwritable.ts";
 import { hashOf, isKeyed, isRow, keyOf, valueOf } from "./rows.ts";
 
 /** Writes the rows that the store has not, in their order, and those that it has otherwise. */
@@ -19,10 +20,8 @@ export async function writePage<Name extends TableName>(
     if (others.length === 0 && (await tx.insert(table, missing)).every(Boolean)) return;
     await makeRoom(tx, table, missing);
     await tx.upsert(table, others);
-    await tx.insert(
-      table,
-      missing.filter((row) => !isOther(row)),
-    );
+    const added = missing.filter((row) => !isOther(row));
+    await proveMet(tx, table, added, await tx.insert(table, added));
   });
 }
 

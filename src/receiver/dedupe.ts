@@ -7,7 +7,8 @@ import { compareText } from "../domain/order.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import { heavyFields, type DeliveryRow } from "../store/tables.ts";
+import { allBut, heavyFields, type DeliveryRow } from "../store/tables.ts";
+import { unwritable } from "../store/unwritable.ts";
 import { adopt, findClaimants, isSameSubject } from "./deliveries/adopt.ts";
 import {
   isDelivery,
@@ -141,6 +142,7 @@ async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promis
     await keepBeside(tx, arrival, "payload-changed", twin);
     return { outcome: "duplicate", webhookId, reason: "payload-changed" };
   }
+  if (byId === undefined && byPayloadId === undefined) throw unwritable("deliveries");
   const reason = byId === undefined ? "payload-id-conflict" : "webhook-id-conflict";
   await keepBeside(tx, arrival, reason, byId ?? byPayloadId);
   return { outcome: "quarantined", webhookId, reason };
@@ -160,7 +162,16 @@ export async function countAttempts(tx: StoreTransaction, known: readonly Again[
     return { id: row.id, attempts: row.attempts + arrivals.length, receivedAt, lastReceivedAt };
   });
   await tx.updateEach("deliveries", "id", counted);
-  await tx.updateEach("payloads", "contentKey", known.filter(isSooner).map(toPayloadTime));
+  await retime(tx, known.filter(isSooner));
+}
+
+/** The payloads that were not pruned since. */
+async function retime(tx: StoreTransaction, sooner: readonly Again[]): Promise<void> {
+  const keys = sooner.map(({ row }) => row.contentKey);
+  const payloads = await tx.lookup("payloads", "contentKey", keys, allBut("payloads", ["contentKey"]));
+  const left = new Set(payloads.map(({ contentKey }) => contentKey));
+  const rows = sooner.filter(({ row }) => left.has(row.contentKey)).map(toPayloadTime);
+  await tx.updateEach("payloads", "contentKey", rows);
 }
 
 function isSooner(again: Again): boolean {

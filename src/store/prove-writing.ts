@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
+import { isEscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "./store.ts";
 import { tables, type ColumnType, type TableName } from "./tables.ts";
+import { unwritable } from "./unwritable.ts";
 
 /**
  * Fails where a table can't be written or does not give back what was written: a file that may only be read, a missing right,
@@ -128,12 +129,4 @@ function refuse(table: TableName): (error: unknown) => never {
   return (error) => {
     throw isEscrowMirrorError(error, "store-unavailable", "closed") ? error : unwritable(table, error);
   };
-}
-
-function unwritable(table: TableName, cause?: unknown): EscrowMirrorError {
-  return new EscrowMirrorError(
-    "store-unavailable",
-    `the table ${table} does not return what was written to it: look for a row-level policy, a trigger, a rule, a view or an added column that is not the mirror's`,
-    { cause },
-  );
 }

@@ -23,7 +23,8 @@ export interface Store {
   open(options: OpenOptions): Promise<void>;
   /**
    * Runs `work` in one transaction. It commits when `work` resolves, and rolls back when it rejects. `work` may run
-   * again after a conflict with another writer, so it must do nothing outside of the transaction.
+   * again after a conflict with another writer, so it must do nothing outside of the transaction. Rejects with
+   * `store-unavailable` if rows that were written are not there, for example because a trigger dropped them.
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** Runs `work` on one consistent view of the committed rows. */
@@ -71,12 +72,6 @@ export interface StoreReader {
   ): Promise<Tables[Name][]>;
   /** How many rows the stretch has. */
   count<Name extends TableName>(table: Name, stretch: Stretch<Tables[Name]>): Promise<number>;
-  /** How many rows there are for each value of `field`. */
-  countBy<Name extends TableName>(
-    table: Name,
-    field: FieldOf<Name>,
-    where?: readonly Condition<Tables[Name]>[],
-  ): Promise<Map<string | null, number>>;
   /** The rows whose `field` is one of `values`, in no order. For each value at most `limitEach`, whichever. */
   lookup<Name extends TableName>(
     table: Name,
@@ -111,7 +106,7 @@ export interface StoreTransaction extends StoreReader {
   insert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<boolean[]>;
   /** Inserts each row, or replaces the row with its key. */
   upsert<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
-  /** Updates rows by `field`. Each item has the `field` and the same further fields to set. */
+  /** Updates rows by `field`. Each item has the `field` and the same further fields to set, and its row exists. */
   updateEach<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,

@@ -12,6 +12,7 @@ import type {
   Stretch,
 } from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
+import { proveWritten } from "../store/unwritable.ts";
 import { compareStored } from "../store/sql/text.ts";
 import { systemClock } from "../shared/clock.ts";
 import { createPlainQueue } from "./plain-queue.ts";
@@ -135,19 +136,6 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       return stretchOf(rowsOf(table), stretch).length;
     },
 
-    async countBy<Name extends TableName>(
-      table: Name,
-      field: FieldOf<Name>,
-      where: readonly Condition<Tables[Name]>[] = [],
-    ) {
-      const counts = new Map<string | null, number>();
-      for (const row of rowsOf(table, where)) {
-        const value = row[field] as string | null;
-        counts.set(value, (counts.get(value) ?? 0) + 1);
-      }
-      return counts;
-    },
-
     async lookup<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
@@ -203,11 +191,14 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     },
 
     async updateEach(table, field, rows) {
-      for (const set of rows)
-        for (const row of rowsOf(table).filter((each) => each[field] === set[field])) {
+      for (const set of rows) {
+        const named = rowsOf(table).filter((each) => each[field] === set[field]);
+        proveWritten(table, 1, named.length);
+        for (const row of named) {
           writable(table).delete(keyOf(table, row));
           put(table, { ...row, ...set }, row);
         }
+      }
     },
 
     async remove(table, where) {

@@ -149,26 +149,6 @@ export function describeStore(contract: StoreContract): void {
 
     describeWalk(contract);
 
-    it("countBy counts the rows of each value, null among them, that meet the conditions", async () => {
-      await insert("contracts", [
-        contractRow("A"),
-        contractRow("B"),
-        contractRow("C", { status: null }),
-        contractRow("D", { status: "Released", currency: "USD" }),
-      ]);
-      const count = (where?: Condition<ContractRow>[]) =>
-        store.read((reader) => reader.countBy("contracts", "status", where));
-      expect(await count()).toEqual(
-        new Map<string | null, number>([
-          ["Escrow", 2],
-          [null, 1],
-          ["Released", 1],
-        ]),
-      );
-      expect(await count([{ field: "currency", op: "=", value: "USD" }])).toEqual(new Map([["Released", 1]]));
-      expect(await store.read((reader) => reader.countBy("secrets", "state"))).toEqual(new Map());
-    });
-
     describe("lookup", () => {
       it("gives the rows of any of the values, by text or by digest", async () => {
         await insert("deliveries", [
@@ -405,7 +385,6 @@ export function describeStore(contract: StoreContract): void {
         await tx.updateEach("deliveries", "id", [
           { id: "wh-1", attempts: 5, reason: "not-json", facts: { reference: "b" } },
           { id: "wh-2", attempts: 6, reason: null, facts: {} },
-          { id: "wh-9", attempts: 7, reason: null, facts: {} },
         ]);
         await tx.updateEach("deliveries", "id", []);
       });
@@ -415,6 +394,15 @@ export function describeStore(contract: StoreContract): void {
         { id: "wh-2", attempts: 6, reason: null, facts: {} },
         { id: "wh-3", attempts: 1, reason: null, facts: null },
       ]);
+    });
+
+    it("updateEach of a row that is not there rejects, and changes nothing", async () => {
+      await insert("deliveries", [deliveryRow("wh-1")]);
+      const rows = ["wh-1", "wh-9"].map((id) => ({ id, attempts: 7 }));
+      await expect(store.transaction((tx) => tx.updateEach("deliveries", "id", rows))).rejects.toMatchObject({
+        code: "store-unavailable",
+      });
+      expect(await all("deliveries")).toMatchObject([{ id: "wh-1", attempts: 1 }]);
     });
 
     it("remove deletes what meets all conditions, and nothing else", async () => {

@@ -8,6 +8,7 @@ import type { ArraySession } from "../sql/session.ts";
 import type { RowStatement } from "../sql/statements.ts";
 import type { FieldOf, NewRow } from "../store.ts";
 import { tables, type TableName, type Tables } from "../tables.ts";
+import { proveWritten } from "../unwritable.ts";
 
 /**
  * Batches for a database of many writers, each batch one statement. Rows and locks are taken in one order, so that two
@@ -20,8 +21,10 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
   const run = (statement: RowStatement, rows: readonly object[]): Promise<unknown[][]> =>
     session.all(statement.sql, toArrays(statement, rows));
 
-  const send = (statement: RowStatement, rows: readonly object[]): void =>
-    session.send(statement.sql, toArrays(statement, rows));
+  const write = (table: TableName, statement: RowStatement, rows: readonly object[]): void =>
+    session.send(statement.sql, toArrays(statement, rows), (written) =>
+      proveWritten(table, rows.length, written),
+    );
 
   const batches: Batches = {
     async lookup<Name extends TableName>(
@@ -76,7 +79,7 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
 
     async upsert(table, rows) {
       if (rows.length === 0) return;
-      send(statements.upsert(table), toSorted(table, rows));
+      write(table, statements.upsert(table), toSorted(table, rows));
       if (table === "contracts") for (const row of rows) blank.delete(String(valueOf(row, "contractId")));
     },
 
@@ -88,7 +91,7 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
       const [first] = rows;
       if (first === undefined) return;
       const set = Object.keys(first).filter((each) => each !== field);
-      send(statements.updateEach(table, field, set), rows);
+      write(table, statements.updateEach(table, field, set), rows);
     },
 
     mark() {
@@ -99,7 +102,9 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
     /** A contract of which nothing came is none. */
     async finish() {
       if (blank.size === 0) return;
-      session.send(statements.removeBlank().sql, [toValues("contracts", "contractId", [...blank])]);
+      const { size } = blank;
+      const values = [toValues("contracts", "contractId", [...blank])];
+      session.send(statements.removeBlank().sql, values, (gone) => proveWritten("contracts", size, gone));
     },
   };
   return batches;

@@ -1,9 +1,10 @@
-import { EscrowMirrorError } from "../../shared/errors.ts";
+import { EscrowMirrorError, isEscrowMirrorError } from "../../shared/errors.ts";
 import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
 import { countdownFrom, within, type Countdown } from "../../shared/within.ts";
 import { faultOf, lateAnswer, toFaultOf, toLentFault, toStoreFault, toUnavailable } from "./faults.ts";
 import type { Connection, Connections } from "./pool.ts";
+import type { SqlValue } from "../sql/codec.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 
 export interface PostgresEngineParts {
@@ -187,6 +188,7 @@ async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = 
 
 /** The first failure says why: what comes after it in the same transaction fails because of it. */
 function translate(error: unknown, progress: Progress, toFault: typeof toStoreFault): Error {
+  if (isEscrowMirrorError(error)) return (progress.failed ??= error);
   const fault = faultOf(error);
   progress.lost ||= fault === "late" || fault === "lost";
   if (progress.failed !== undefined) return progress.failed;
@@ -222,29 +224,40 @@ function createSession(
   };
 
   /** Nothing begins when there is no time left: many short answers would take long. */
-  const ask: Session["all"] = async (sql, values) => {
+  const refuseLate = (): void => {
     if (timeLeft() === 0) throw lateAnswer("took too long: try again");
-    return connection.query(sql, values);
+  };
+
+  const refuseFailed = (): void => {
+    if (progress.failed !== undefined) throw progress.failed;
   };
 
   const all: Session["all"] = async (sql, values) => {
     const undoes = sql.startsWith("rollback to");
     const rows = await inTurn(async () => {
-      if (progress.failed !== undefined && (progress.lost || !undoes)) throw progress.failed;
-      return ask(sql, values);
+      if (progress.lost || !undoes) refuseFailed();
+      refuseLate();
+      return connection.query(sql, values);
     }, toFaultOf(sql));
     // The savepoint undoes failures after it.
     if (undoes) Object.assign(progress, { failed: undefined, again: false });
     return rows;
   };
 
+  const write = (sql: string, values: readonly SqlValue[], prove: (written: number) => void): Promise<void> =>
+    inTurn(async () => {
+      refuseFailed();
+      refuseLate();
+      prove(await connection.write(sql, values));
+    }, toFaultOf(sql));
+
   return {
     all,
     run: async (sql, values) => {
       await all(sql, values);
     },
-    send: (sql, values) => {
-      all(sql, values).catch(() => undefined);
+    send: (sql, values, prove = () => {}) => {
+      write(sql, values, prove).catch(() => undefined);
     },
     execute: (query) => inTurn(() => connection.execute(query), toLentFault),
     driver: connection.driver,
@@ -255,13 +268,14 @@ function createSession(
         if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
       }),
     commit: async () => {
-      if (progress.failed !== undefined) throw progress.failed;
-      await inTurn(() => {
+      // What was not waited for may have failed, or have written fewer rows than it should.
+      await last;
+      refuseFailed();
+      await inTurn(async () => {
+        refuseLate();
         progress.committing = true;
-        return ask("commit", []);
+        await connection.query("commit", []);
       });
-      // A statement that nobody awaited may have failed: the commit was then silently a rollback.
-      if (progress.failed !== undefined) throw progress.failed;
     },
     rollback: () => inTurn(() => connection.query("rollback", [])),
   };

@@ -76,7 +76,15 @@ export interface PgQuery {
 }
 
 /** A result, or one for each statement of a text with several. */
-export type PgResult = { rows: unknown[]; rowCount?: number | null } | { rows: unknown[] }[];
+export type PgResult = PgAnswer | PgAnswer[];
+
+/** The result of one statement. */
+export interface PgAnswer {
+  /** The rows. */
+  rows: unknown[];
+  /** How many rows it gave or wrote. */
+  rowCount?: number | null;
+}
 
 /** One connection, ours until it is released. */
 export interface Connection {
@@ -84,6 +92,8 @@ export interface Connection {
   readonly pipelined: boolean;
   /** Runs one statement, and gives its rows as arrays. */
   query(sql: string, values: readonly SqlValue[]): Promise<unknown[][]>;
+  /** Runs one statement, and says how many rows it wrote. */
+  write(sql: string, values: readonly SqlValue[]): Promise<number>;
   /** Runs statements without values in one round trip where it can, and gives the rows of the last. */
   script(statements: readonly string[]): Promise<unknown[][]>;
   /** Runs a statement of the integrator's, whose rows come as the pool's owner has them. */
@@ -172,21 +182,19 @@ export function giveBack(client: PgClient, failed: boolean): void {
 }
 
 function lend(client: PgClient, timeLeft: TimeLeft): Connection {
-  const ask = async (query: PgQuery): Promise<unknown[][]> => {
-    const result = await answered(timeLeft, client.query({ ...query, rowMode: "array", types }));
-    const last = Array.isArray(result) ? result.at(-1) : result;
-    return (last?.rows ?? []) as unknown[][];
+  const ask = async (text: string, values?: readonly SqlValue[]): Promise<PgAnswer | undefined> => {
+    const query = { text, ...(values && { values: [...values] }), rowMode: "array", types } as const;
+    const result = await answered(timeLeft, client.query(query));
+    return Array.isArray(result) ? result.at(-1) : result;
   };
   return {
     pipelined: client.pipeline === true,
-    query: (sql, values) => ask({ text: sql, values: [...values] }),
-    script: (statements) => ask({ text: statements.join("; ") }),
+    query: async (sql, values) => rowsOf(await ask(sql, values)),
+    write: async (sql, values) => (await ask(sql, values))?.rowCount ?? 0,
+    script: async (statements) => rowsOf(await ask(statements.join("; "))),
     execute: async ({ sql, parameters }) => {
       const query = { text: sql, values: [...parameters], types: exactNumbers(client) };
-      const result = (await answered(timeLeft, client.query(query))) as {
-        rows: unknown[];
-        rowCount?: number | null;
-      };
+      const result = (await answered(timeLeft, client.query(query))) as PgAnswer;
       return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     driver: client,
@@ -196,6 +204,10 @@ function lend(client: PgClient, timeLeft: TimeLeft): Connection {
       if (failed && client.pipeline === true) client.connection?.stream?.destroy();
     },
   };
+}
+
+function rowsOf(answer: PgAnswer | undefined): unknown[][] {
+  return (answer?.rows ?? []) as unknown[][];
 }
 
 /** Our columns are of these types. The pool's own parsers are left as they are, a host's changes of them too. */
@@ -243,6 +255,8 @@ export interface HostKysely {
   executeQuery(query: HostQuery): Promise<{
     /** The rows. */
     readonly rows: unknown[];
+    /** How many rows it wrote. */
+    readonly numAffectedRows?: bigint;
   }>;
 }
 
@@ -289,7 +303,9 @@ function borrow(
         const { rows } = await execute(toQuery(sql, [...values]));
         return rows.map((row) => Object.values(row as object));
       };
-      resolve({ pipelined: false, query, script: inTurn(query), execute, driver: undefined, release });
+      const write: Connection["write"] = async (sql, values) =>
+        Number((await execute(toQuery(sql, [...values]))).numAffectedRows ?? 0);
+      resolve({ pipelined: false, query, write, script: inTurn(query), execute, driver: undefined, release });
       const failed = await released;
       await pending;
       if (failed) await db.executeQuery(toQuery("rollback", [])).catch(ignore);

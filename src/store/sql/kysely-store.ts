@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { systemClock, type Clock } from "../../shared/clock.ts";
 import type { JobQueue } from "../queue.ts";
 import type { Batches } from "./batches.ts";
-import { columnOf, decodeRows, decodeValue } from "./codec.ts";
+import { decodeRows } from "./codec.ts";
 import type { MirrorDatabase } from "./database.ts";
 import { sqlNamesIn, type Dialect, type TablePlace } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
@@ -11,7 +11,6 @@ import type { Statements } from "./statements.ts";
 import { createWalks, type Walks } from "./walks.ts";
 import type {
   Condition,
-  FieldOf,
   Lent,
   OpenOptions,
   Picking,
@@ -20,7 +19,8 @@ import type {
   StoreTransaction,
   Stretch,
 } from "../store.ts";
-import type { TableName, Tables } from "../tables.ts";
+import { allBut, tables, type TableName, type Tables } from "../tables.ts";
+import { proveMet, unwritable } from "../unwritable.ts";
 
 export interface KyselyStoreParts<Connected extends Session> {
   readonly engine: Engine<Connected>;
@@ -43,7 +43,10 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
   let clock = systemClock;
   const transactionOf = (session: Connected, inBatches: Batches): StoreTransaction => ({
     ...createTransaction(session, statements, inBatches),
-    jobs: queue(session, () => clock),
+    jobs: proving(
+      queue(session, () => clock),
+      inBatches,
+    ),
     lend: () => parts.lend(session),
   });
   return {
@@ -67,20 +70,37 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
   };
 }
 
+function proving(jobs: JobQueue, batches: Batches): JobQueue {
+  return {
+    ...jobs,
+    insert: async (added) => {
+      const wentIn = await jobs.insert(added);
+      await proveMet(batches, "jobs", added, wentIn);
+      return wentIn;
+    },
+  };
+}
+
 function createTransaction(
   session: Session,
   statements: Statements & Walks,
   batches: Batches,
 ): Omit<StoreTransaction, "jobs" | "lend"> {
-  const { lookup, lookupKeys, lock, lockContracts, insert, upsert, updateEach } = batches;
+  const { lookup, lookupKeys, lock, lockContracts, upsert, updateEach } = batches;
   return {
     lookup,
     lookupKeys,
     lock,
     lockContracts,
-    insert,
     upsert,
     updateEach,
+
+    async insert(table, rows) {
+      const wentIn = await batches.insert(table, rows);
+      // Where other fields are unique too, whoever inserts finds out what a row met.
+      if (tables[table].unique.length === 0) await proveMet(batches, table, rows, wentIn);
+      return wentIn;
+    },
 
     async find<Name extends TableName>(table: Name, query: Query<Tables[Name]> = {}) {
       const { sql, values } = statements.find(table, query);
@@ -102,22 +122,11 @@ function createTransaction(
       return Number(row?.[0]);
     },
 
-    async countBy<Name extends TableName>(
-      table: Name,
-      field: FieldOf<Name>,
-      where: readonly Condition<Tables[Name]>[] = [],
-    ) {
-      const { sql, values } = statements.countBy(table, field, where);
-      const rows = await session.all(sql, values);
-      const { type } = columnOf(table, field);
-      return new Map(
-        rows.map(([value, count]) => [decodeValue(type, value) as string | null, Number(count)]),
-      );
-    },
-
-    async remove(table, where) {
+    async remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]) {
       const { sql, values } = statements.remove(table, where);
       await session.run(sql, values);
+      const left = statements.find(table, { where, limit: 1, without: allBut(table, tables[table].key) });
+      if ((await session.all(left.sql, left.values)).length > 0) throw unwritable(table);
     },
 
     async savepoint(work) {

@@ -17,8 +17,11 @@ export interface RowSession extends Session {
 
 /** A connection where each statement costs a round trip: one whose rows nobody reads is sent without waiting. */
 export interface ArraySession extends Session {
-  /** Sends a statement whose rows nobody reads. What it fails with, the next statement that is waited for says. */
-  send(sql: string, values: readonly SqlValue[]): void;
+  /**
+   * Sends a statement whose rows nobody reads. What it fails with, the next statement that is waited for says, the commit at
+   * the latest; so does what `prove` throws, which is told how many rows were written.
+   */
+  send(sql: string, values: readonly SqlValue[], prove?: (written: number) => void): void;
   /** Runs a statement of the integrator's. */
   execute(query: CompiledQuery): Promise<QueryResult<unknown>>;
   /** The driver's own connection; `undefined` where a host's Kysely hides it. */

@@ -102,18 +102,6 @@ export function createStatements(
       return bound(query.limit === undefined ? builder : builder.limit(sqlText.lit(query.limit)));
     },
 
-    countBy: <Name extends TableName>(
-      table: Name,
-      field: string,
-      conditions: readonly Condition<Tables[Name]>[],
-    ): BoundStatement => {
-      const { name } = columnOf(table, field);
-      let builder = kysely.selectFrom(named(table));
-      for (const condition of conditions) builder = builder.where(toWhere(table, condition, selective));
-      const counted = builder.select((eb) => [name, eb.fn.countAll().as("rows")]).groupBy(name);
-      return bound(counted);
-    },
-
     remove: <Name extends TableName>(
       table: Name,
       conditions: readonly Condition<Tables[Name]>[],

@@ -4,12 +4,18 @@ import type { RowSession } from "../sql/session.ts";
 import type { Statements } from "../sql/statements.ts";
 import type { FieldOf, NewRow } from "../store.ts";
 import type { TableName, Tables } from "../tables.ts";
+import { proveWritten } from "../unwritable.ts";
 
 /**
  * Batches where a statement costs no round trip: one prepared statement, run row by row. The transaction itself keeps
  * every other writer out, so that nothing is left to lock.
  */
 export function createRowBatches(session: RowSession, statements: Statements): Batches {
+  const write = async (table: TableName, sql: string, runs: readonly (readonly SqlValue[])[]) => {
+    const written = await session.runEach(sql, runs);
+    proveWritten(table, runs.length, written.filter((rows) => rows > 0).length);
+  };
+
   const batches: Batches = {
     async lookup<Name extends TableName>(
       table: Name,
@@ -49,7 +55,7 @@ export function createRowBatches(session: RowSession, statements: Statements): B
     async upsert(table, rows) {
       if (rows.length === 0) return;
       const { sql, columns } = statements.upsert(table);
-      await session.runEach(sql, encodeAll(columns, rows));
+      await write(table, sql, encodeAll(columns, rows));
     },
 
     async updateEach<Name extends TableName>(
@@ -61,10 +67,8 @@ export function createRowBatches(session: RowSession, statements: Statements): B
       if (first === undefined) return;
       const set = Object.keys(first).filter((each) => each !== field);
       const { sql, columns } = statements.update(table, field, set);
-      await session.runEach(
-        sql,
-        rows.map((row) => encodeRow(columns, row)),
-      );
+      const runs = rows.map((row) => encodeRow(columns, row));
+      await write(table, sql, runs);
     },
 
     mark: () => () => {},

@@ -125,11 +125,7 @@ function asking<Name extends TableName>(
   field: FieldOf<Name>,
   where: readonly Condition<Tables[Name]>[],
 ) {
-  return [
-    statements.find(table, { where, orderBy: [field] }),
-    statements.countBy(table, field, where),
-    statements.remove(table, where),
-  ];
+  return [statements.find(table, { where, orderBy: [field] }), statements.remove(table, where)];
 }
 
 /** The steps of the plan that go through all rows of a table. */
