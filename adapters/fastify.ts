@@ -87,7 +87,7 @@ function createRespond(source: MirrorSource): FastifyHook {
     try {
       await sendNode(raw, reply.raw, await answer(toRequest(raw, hint, { kept: request, stream })), stream);
     } catch (error) {
-      await answer(faultOf(error));
+      await answer(faultOf(error, hint));
       reply.raw.destroy();
     }
   };

@@ -38,7 +38,7 @@ export function fetchWebhook(mirror: MirrorSource): FetchHandler {
       });
       return toResponse(result, closes(result) ? discardWeb(request) : undefined);
     } catch (error) {
-      return toResponse(await answer(faultOf(error)));
+      return toResponse(await answer(faultOf(error, hint)));
     }
   };
 }

@@ -51,7 +51,7 @@ export function honoWebhook(mirror: MirrorSource): HonoHandler {
       const unread = closes(result) ? discardHono(context, incoming) : undefined;
       return toResponse({ ...result, headers: headersFor(incoming, result) }, unread);
     } catch (error) {
-      return toResponse(await answer(faultOf(error)));
+      return toResponse(await answer(faultOf(error, hint)));
     }
   };
 }

@@ -13,7 +13,7 @@ export function createNodeHandler(source: MirrorSource, hint: string): NodeHandl
     try {
       await sendNode(req, res, await answer(toRequest(req, hint)));
     } catch (error) {
-      await answer(faultOf(error));
+      await answer(faultOf(error, hint));
       res.destroy();
     }
   };

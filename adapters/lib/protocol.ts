@@ -37,8 +37,8 @@ export function createAnswer(source: MirrorSource): Answer {
 }
 
 /** An error of the host's own, in the place of a request: the mirror has the log. */
-export function faultOf(error: unknown): ReceiveRequest {
-  return { headers: [], fault: error ?? "nothing" };
+export function faultOf(error: unknown, hint: string): ReceiveRequest {
+  return { headers: [], fault: error ?? "nothing", hint };
 }
 
 /** Whether the answer ends the connection, so that what still comes of the request has to be thrown away before. */

@@ -17,7 +17,8 @@ export interface Notify {
   aside(arrival: DeliveryArrival, verdict: Verdict): Verdict;
   /** Gives the verdict back, so that refusing and telling of it are one expression. */
   refused(step: Step, verdict: Verdict): Verdict;
-  fault(step: Step, error: unknown): void;
+  /** @param hint which line of the host's set-up to change, where a request could not be read */
+  fault(step: Step, error: unknown, hint?: string): void;
   /** A body's stream failed, and not for its sender. */
   broken(error: unknown): void;
   /** `webhook.secrets()` failed: those at hand stay. */
@@ -55,7 +56,7 @@ export function createNotify(logger: Logger, clock: Clock): Notify {
       else logger.debug(fields, "refused a request; nothing is stored");
       return verdict;
     },
-    fault(step, error) {
+    fault(step, error, hint) {
       const known = isEscrowMirrorError(error);
       const code = known ? error.code : "internal-error";
       // The first cause: where the fault is, and not where it was told of.
@@ -63,7 +64,8 @@ export function createNotify(logger: Logger, clock: Clock): Notify {
       const at = code === "internal-error" ? originOf(cause) : undefined;
       const what = known ? error.message : nameOfError(error);
       const message = code === "internal-error" ? `${doing[step]}: ${what}` : what;
-      logger.error({ step, code, error: nameOfError(cause), at }, message);
+      const advice = step === "request" && typeof hint === "string" ? `. ${hint}` : "";
+      logger.error({ step, code, error: nameOfError(cause), at }, `${message}${advice}`);
     },
     broken(error) {
       if (!mayTellOfAnyone(clock.now())) return;

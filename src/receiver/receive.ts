@@ -135,7 +135,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
       return respond(verdict);
     } catch (error) {
-      notify.fault(step, error);
+      notify.fault(step, error, raw.hint);
       return respond(failed(reasonOf(error)));
     } finally {
       held.release();

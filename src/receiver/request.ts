@@ -29,7 +29,7 @@ export interface ReceiveRequest {
    * service retries, instead of 401. Default `false`.
    */
   readonly isSecondHand?: boolean | undefined;
-  /** For adapters: which line of this host's set-up to change. The log shows it where the bytes are gone. */
+  /** For adapters: which line of this host's set-up to change. The log shows it where the bytes are gone or can't be read. */
   readonly hint?: string | undefined;
   /** For adapters: an error of the host, instead of a request. The mirror logs it and answers 503. */
   readonly fault?: unknown;

@@ -9,7 +9,9 @@ import {
   type HeaderBag,
   type ReceiveRequest,
 } from "../../../src/receiver/request.ts";
+import { createMemoryStore } from "../../../src/testing/memory-store.ts";
 import { delivery, otherSecret, sha256, signed } from "../../support/delivery.ts";
+import { failing } from "../../support/failing-store.ts";
 import { openMirror, recordingLogger } from "../../support/mirror.ts";
 
 const plain = {
@@ -281,6 +283,41 @@ describe("an adapter's own error", () => {
     expect(more).toEqual([]);
     expect(line).toMatchObject({ level: "error", fields: { error: "RangeError" } });
     expect(JSON.stringify(line)).not.toContain("secret");
+  });
+});
+
+describe("a request that can't be read", () => {
+  const hint = "Gateway: pass the event on as it came";
+  const throwing = {
+    get: () => {
+      throw new RangeError("no");
+    },
+  };
+  const requests: readonly (readonly [string, object])[] = [
+    ["an error of the host's own", { headers: [], fault: new RangeError("no") }],
+    ["headers that throw", { headers: new Proxy({ a: "" }, throwing) }],
+    ["a body that throws", Object.defineProperty({ headers: sent }, "body", throwing)],
+    ["a method that throws", Object.defineProperty({ headers: sent }, "method", throwing)],
+  ];
+
+  it.each(requests)("is told of with the line of the host's set-up to change: %s", async (_, request) => {
+    const logger = recordingLogger();
+    const mirror = await openMirror({ logger });
+    const given = Object.defineProperty(request, "hint", { value: hint }) as ReceiveRequest;
+    expect(await mirror.receive(given)).toMatchObject({ status: 503, reason: "internal-error" });
+    expect(logger.lines.filter(({ level }) => level === "error")).toMatchObject([
+      { fields: { step: "request" }, message: `reading a request failed: RangeError. ${hint}` },
+    ]);
+  });
+
+  it("has no hint where the fault is not the host's", async () => {
+    const logger = recordingLogger();
+    const broken = failing(createMemoryStore(), (made) => made === "insert");
+    const mirror = await openMirror({ logger, store: broken.store });
+    broken.fault = new TypeError("of its own");
+    await mirror.receive({ ...order, hint });
+    expect(logger.lines.filter(({ level }) => level === "error")).not.toEqual([]);
+    expect(JSON.stringify(logger.lines)).not.toContain(hint);
   });
 });
 
