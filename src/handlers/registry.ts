@@ -8,9 +8,11 @@ import { isDeepStrictEqual } from "node:util";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
+import { createPace } from "../shared/pace.ts";
 import { settle } from "../shared/result.ts";
 import { sleep } from "../shared/timers.ts";
-import type { Store, StoreTransaction } from "../store/store.ts";
+import type { Store, StoreTransaction, Stretch } from "../store/store.ts";
+import { allBut, type DeliveryRow } from "../store/tables.ts";
 import type { Handler } from "./handler.ts";
 import { newsOf } from "./older-news.ts";
 import { jobsFor, type Subscription } from "./subscription.ts";
@@ -161,11 +163,29 @@ async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** Where a handler begins that asks for what was received since a time. */
+/** Deliveries commit in another order than they arrive, but a commit waits no longer than this, clocks that differ included. */
+const outOfOrderMs = 60_000;
+
+/**
+ * Where a handler begins that asks for what was received since a time: before the first number among what arrived soon after
+ * the first of it. It goes by the index of arrivals, in pages: what it costs hangs on the deliveries of a minute.
+ */
 async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
-  const where = [{ field: "receivedAt", op: ">=", value: since }] as const;
-  const [first] = await tx.find("deliveries", { where, orderBy: ["seq"], limit: 1 });
-  return first === undefined ? Number.MAX_SAFE_INTEGER : first.seq - 1;
+  const pace = createPace();
+  const without = allBut("deliveries", ["receivedAt", "seq"]);
+  let least = Number.MAX_SAFE_INTEGER;
+  let stretch: Pick<Stretch<DeliveryRow>, "from" | "after" | "until"> = { from: since };
+  for (;;) {
+    const asked = { by: ["receivedAt", "seq"], ...stretch, rowsMax: pageRows } as const;
+    const rows = await tx.walk("deliveries", asked, { without });
+    for (const { seq } of rows) least = Math.min(least, seq);
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (first === undefined || last === undefined || rows.length < pageRows) break;
+    const until = stretch.until ?? toIsoTime(Date.parse(first.receivedAt) + outOfOrderMs);
+    stretch = { after: [last.receivedAt, last.seq], until };
+    await pace();
+  }
+  return least === Number.MAX_SAFE_INTEGER ? least : least - 1;
 }
 
 function otherKind(name: string, known: string, given: string): EscrowMirrorError {

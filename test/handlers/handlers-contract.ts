@@ -241,6 +241,27 @@ export function describeHandlers(name: string, create: () => Store): void {
       ]);
     });
 
+    it("that start at a time miss nothing of it, in whatever order it was committed", async () => {
+      const clock = testClock();
+      const mirror = await open({ clock });
+      const arrive = async (contractId: string, ms: number): Promise<void> => {
+        clock.advance(noonMs + ms - clock.now());
+        await mirror.receive(delivery("contract.created", { id: contractId, seconds: 0, contractId }));
+      };
+      for (let n = 0; n < 5; n++) await arrive(`before-${n}`, n);
+      await arrive("first to commit", 40_000);
+      for (let n = 0; n < 450; n++) await arrive(`n-${n}`, 10_000 + n);
+      const seen = new Set<string>();
+      mirror.on("contract.created", ({ contractId }) => void seen.add(contractId), {
+        name: "from-time",
+        since: new Date(noonMs + 10_000),
+      });
+      await mirror.idle();
+      expect(seen).toContain("first to commit");
+      expect([...seen].filter((id) => id.startsWith("n-"))).toHaveLength(450);
+      expect([...seen].filter((id) => id.startsWith("before"))).toEqual([]);
+    });
+
     it("whose code is elsewhere are owed their jobs by whoever commits", async () => {
       const store = create();
       const mirror = await open({ store });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirror, type Mirror } from "../../../src/mirror/create-mirror.ts";
 import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { secret } from "../../support/delivery.ts";
-import { fillStatements, filledContractId, sqliteBytes } from "../../support/fill.ts";
+import { fillStatements, filledContractId, filledTime, sqliteBytes } from "../../support/fill.ts";
 import { listCases, turnPages } from "../../support/list-filters.ts";
 
 /** What the statistics of a file say of an index of so many columns: nothing, what was true once, or what never was. */
@@ -75,6 +75,15 @@ describe.each(statistics)("on SQLite, where statistics %s", (_, numbersOf) => {
     const before = asked.length;
     await ask(mirror);
     expect(slowSteps(asked.slice(before))).toEqual([]);
+  });
+
+  it("a handler that starts at a time finds its place by the index of arrivals", async () => {
+    const before = asked.length;
+    mirror.on("contract.created", () => undefined, { name: "late", since: filledTime(190) });
+    await mirror.idle();
+    const byTime = asked.slice(before).filter((sql) => sql.includes("received_at"));
+    expect(byTime).toContainEqual(expect.stringContaining("order by"));
+    expect(slowSteps(byTime.filter((sql) => / where .*received_at/.test(sql)))).toEqual([]);
   });
 });
 
