@@ -80,7 +80,7 @@ async function refuseToTakeBack(copying: Copying): Promise<void> {
   }
 }
 
-/** What ran there would run again. */
+/** Jobs that ran there would run again. */
 async function refuseToRunAgain({ source, target, pageRows }: Copying): Promise<void> {
   const without = allBut("jobs", ["handler", "jobKey", "state", "webhookId"]).filter(
     (field) => field !== "seq",

@@ -36,7 +36,7 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   }
 
   const sweep = async (): Promise<void> => {
-    // What could not go now goes with the next.
+    // Rows that stay now go with the next run.
     sweeping ??= settle(sweepAll).finally(() => (sweeping = undefined));
     await sweeping;
   };

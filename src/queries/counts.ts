@@ -53,6 +53,7 @@ export interface JobCounts {
   readonly due: number;
   /** Behind another job of the same handler and contract. */
   readonly waiting: number;
+  /** Jobs that run now. */
   readonly running: number;
   /** Given up: see `mirror.jobs.list({ state: "dead" })`. */
   readonly dead: number;

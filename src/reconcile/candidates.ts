@@ -11,7 +11,7 @@ import type { Store, StoreReader } from "../store/store.ts";
 import { allBut, type ContractRow } from "../store/tables.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 
-/** What bounds a run. */
+/** The limits of a run. */
 export interface Scope {
   /** ISO 8601: older entries of the log, and contracts that had ended before, are left out. */
   readonly since: string | undefined;
@@ -193,7 +193,10 @@ function wasReadSinceItsEnd({ syncedAt, statusSince, statusDerived }: ContractRo
   return !statusDerived && isReadAfter(syncedAt, statusSince);
 }
 
-/** Of contracts that have ended: those with an anomaly, with a part that is missing, a milestone or a refund that has not ended. */
+/**
+ * Of contracts that have ended: those with an anomaly, with a part that is missing, a milestone or a refund that has
+ * not ended.
+ */
 async function doubtfulAmong(reader: StoreReader, ended: readonly ContractRow[]): Promise<string[]> {
   const ids = ended.map(({ contractId }) => contractId);
   const odd = ended.filter(

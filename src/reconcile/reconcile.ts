@@ -43,7 +43,7 @@ export interface ReconcileProgress {
   readonly failed: number;
 }
 
-/** What the service's API does not tell (§4.3). */
+/** Facts that the service's API does not show (§4.3). */
 export const unreadable = [
   "times of lost events",
   "payments",

@@ -1,4 +1,4 @@
-/** What the mirror does through the service's API, as its users call it. */
+/** The mirror's methods that call the service's API. */
 import type { Inside } from "../handlers/inside.ts";
 import { idOf } from "../queries/arguments.ts";
 import { contractsOf } from "../queries/contracts.ts";
@@ -60,7 +60,7 @@ export function createServiceSurface({
   client,
   takeSnapshot: take,
 }: SurfaceParts): ServiceSurface {
-  /** What the calls are made with; each names itself for the error. */
+  /** The client for the calls. Each call passes its own name, for errors. */
   function open(caller: string) {
     inside.refuseInTransaction(caller);
     if (client === undefined) throw noClient(caller);

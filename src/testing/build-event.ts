@@ -9,27 +9,37 @@ import { atTick, ticksPerMinute } from "./story/ticks.ts";
 export interface BuiltEvent<Type extends string = string> {
   /** The payload's id: a GUID. */
   readonly id: string;
+  /** The event's type. */
   readonly event: Type;
   /** ISO 8601 with seven decimals and `Z`. */
   readonly createdAt: string;
+  /** The event's own fields. */
   readonly data: BuiltData<Type>;
 }
 
-/** What an event says. Fields of your own are sent too. */
+/** The fields of an event. Fields of your own are sent too. */
 export interface EventData {
+  /** The contract's external id. */
   readonly contractId?: string | undefined;
+  /** The milestone's id. */
   readonly milestoneId?: string | number | undefined;
+  /** The dispute's id. */
   readonly disputeId?: string | undefined;
+  /** The app's own id of the contract. */
   readonly reference?: string | null | undefined;
+  /** The status after the event. */
   readonly status?: string | undefined;
+  /** The status before the event. */
   readonly previousStatus?: string | undefined;
   /** In SAR. */
   readonly amount?: number | undefined;
   /** Default `SAR`. */
   readonly currency?: string | undefined;
+  /** The payment's id. */
   readonly paymentId?: string | undefined;
   /** The payment's id for payment events, the refund's id for refund events. */
   readonly transactionId?: string | number | undefined;
+  /** The invoice's id. */
   readonly invoiceId?: string | undefined;
   /** When it happened. ISO 8601 with seven decimals and `Z`. */
   readonly timestamp?: string | undefined;
@@ -38,6 +48,7 @@ export interface EventData {
   readonly [field: string]: unknown;
 }
 
+/** These fields are present. */
 type Filled<Fields extends keyof EventData> = { readonly [Field in Fields]: NonNullable<EventData[Field]> };
 
 /** `data` of a type of event, its defaults filled in. */
@@ -50,7 +61,7 @@ export type BuiltData<Type extends string> = EventData &
   (Type extends `${string}.disputed` ? Filled<"disputeId"> : unknown) &
   (Type extends `milestone.${string}` ? Filled<"milestoneId"> : unknown);
 
-/** What differs from the default. */
+/** The differences from the default event. */
 export interface EventChanges {
   /** Default: a GUID made from the type and the data. */
   readonly id?: string | undefined;

@@ -5,6 +5,7 @@ import type { BuiltEvent } from "./build-event.ts";
 
 /** One webhook request, ready to send: `mirror.receive(delivery)`, `fetch(url, delivery)`. */
 export interface Delivery {
+  /** Always `POST`. */
   readonly method: "POST";
   /** The service's headers, the signature among them, and `Content-Type`. */
   readonly headers: Readonly<Record<string, string>>;

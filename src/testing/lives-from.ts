@@ -10,9 +10,11 @@ import { walk } from "./story/walk.ts";
 
 /** One contract's life as its deliveries, and what is true of it at the end. */
 export interface Life {
+  /** The contract's external id. */
   readonly contractId: string;
   /** Each event once, in the order in which it came about. */
   readonly deliveries: readonly Delivery[];
+  /** The truth at the end of the life. */
   readonly truth: LifeTruth;
 }
 

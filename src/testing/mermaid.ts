@@ -3,6 +3,7 @@ import type { Machine, MachineTransition } from "../domain/machine.ts";
 import { statusesOf } from "../domain/machine.ts";
 import { groupBy } from "../shared/group-by.ts";
 
+/** Options of `toMermaid`. */
 export interface MermaidOptions {
   /**
    * Statuses to highlight, in order, such as one contract's history. A step that the machine does not have is drawn too, and

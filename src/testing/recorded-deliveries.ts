@@ -3,8 +3,9 @@ import { recordings } from "./recordings.ts";
 
 /** A delivery of the past, byte for byte. */
 export interface RecordedDelivery extends Delivery {
+  /** A short name. */
   readonly name: string;
-  /** What is special about it. */
+  /** Its special feature. */
   readonly about: string;
   readonly body: Uint8Array<ArrayBuffer>;
 }

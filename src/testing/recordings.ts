@@ -4,7 +4,7 @@ export interface Recording {
   readonly about: string;
   readonly bodyBase64: string;
   readonly event: string;
-  /** What the header `X-Service-Signature` has. */
+  /** The value of the header `X-Service-Signature`. */
   readonly signature: string;
 }
 

@@ -112,7 +112,7 @@ function membersOf(owner: string, node: ts.Node): [string, ts.Symbol][] {
   // Alternatives have no names: the comment of the whole says how they differ.
   if (ts.isUnionTypeNode(node) && node.types.filter(isSpelledOut).length > 1) return found;
   ts.forEachChild(node, (child) => {
-    if (ts.isBlock(child) || isHidden(child) || ts.isParameter(child)) return;
+    if (ts.isBlock(child) || ts.isArrowFunction(child) || isHidden(child) || ts.isParameter(child)) return;
     const isMember = ts.isTypeElement(child) || ts.isClassElement(child) || ts.isPropertyAssignment(child);
     const symbol = isMember && child.name !== undefined ? checker.getSymbolAtLocation(child.name) : undefined;
     const path = symbol === undefined ? owner : `${owner}.${symbol.name}`;

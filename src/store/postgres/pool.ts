@@ -16,6 +16,7 @@ export interface PgPool {
     readonly port?: number | undefined;
     /** The database. */
     readonly database?: string | undefined;
+    /** How many connections the pool may open. */
     readonly max?: number | undefined;
   };
   /** Lends a client. */
@@ -54,7 +55,7 @@ export interface PgClient {
   release(destroy?: boolean): void;
 }
 
-/** What NOTIFY sends. */
+/** A message of NOTIFY. */
 export interface PgNotification {
   /** Its text. */
   readonly payload?: string | undefined;

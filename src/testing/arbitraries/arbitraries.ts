@@ -11,7 +11,7 @@ import { history, type HistoryConstraints } from "./history.ts";
 import { hostile, type HostileRequest } from "./hostile.ts";
 import { schedule, type ScheduleConstraints } from "./schedule.ts";
 
-/** What signs the deliveries that are drawn. */
+/** How drawn deliveries are signed. */
 export interface Signing {
   /** Default: `testSecret`. */
   readonly secret?: string | undefined;

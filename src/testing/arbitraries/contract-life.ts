@@ -3,6 +3,7 @@ import type { ContractLife } from "../story/life.ts";
 import type { LifePlan } from "../story/service.ts";
 import { walk, type Opening } from "../story/walk.ts";
 
+/** Limits on drawn lives. */
 export interface LifeConstraints {
   /** How many things happen at most. Default 12. */
   readonly stepsMax?: number;

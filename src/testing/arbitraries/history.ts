@@ -4,6 +4,7 @@ import { ticksPerMinute, ticksPerSecond } from "../story/ticks.ts";
 import { contractLife, type LifeConstraints } from "./contract-life.ts";
 import { completeDressing, wildDressing } from "./dressing.ts";
 
+/** Limits on drawn lives and their events. */
 export interface HistoryConstraints extends LifeConstraints {
   /**
    * `complete` (default): the times tell every two events apart and follow the story, and nothing that matters is left out,

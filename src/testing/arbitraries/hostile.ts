@@ -106,8 +106,11 @@ function encode(text: string): Uint8Array {
 
 /** A request that a receiver must stand. */
 export interface HostileRequest {
+  /** Always `POST`. */
   readonly method: "POST";
+  /** The headers. */
   readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The bytes. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The signature holds: it must be answered 2xx. Else it must be refused, and leave nothing. */
   readonly isAuthentic: boolean;

@@ -12,7 +12,7 @@ export function distinctOf(deliveries: readonly Delivery[]): Delivery[] {
   return [...firsts.values()];
 }
 
-/** What tells two deliveries apart: the signed bytes. */
+/** The identity of a delivery: the signed bytes. */
 export function contentOf({ body }: Delivery): string {
   return typeof body === "string" ? body : Buffer.from(body).toString("latin1");
 }

@@ -20,7 +20,7 @@ export type Register = (mirror: Mirror) => (() => unknown) | undefined | void;
 
 /** How `assertConverges` tries deliveries. */
 export interface ConvergeOptions {
-  /** What signed the deliveries. Default: `testSecret`. */
+  /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
   /** Repeats a run. Default 1. */
   readonly seed?: number | undefined;
@@ -72,7 +72,7 @@ export async function assertConverges(deliveries: Schedule, options: ConvergeOpt
   }
 }
 
-/** What one mirror tells of the deliveries, and what the handlers made of them. */
+/** A mirror's state after the deliveries, and the result of its handlers. */
 async function bring(
   batches: readonly (readonly Delivery[])[],
   { secret = testSecret, store, register }: ConvergeOptions,

@@ -11,7 +11,7 @@ import { crashing, noCrash, type Crash, type Run } from "./crashing.ts";
 
 /** How `assertHandlerIdempotent` tries a handler. */
 export interface IdempotentOptions {
-  /** What signed the deliveries. Default: `testSecret`. */
+  /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
   /** Makes the store of each mirror, for `inTransaction` handlers: `() => sqlite(":memory:")`. Default: in memory. */
   readonly store?: (() => Store) | undefined;

@@ -4,7 +4,7 @@ import type { Page } from "../../queries/page.ts";
 import type { MirroredContract, MirroredRefund } from "../../queries/shapes.ts";
 import { sortedByText, type LifeTruth } from "../story/truth.ts";
 
-/** What two mirrors that received the same hold both. */
+/** The part of a mirror that is equal for equal deliveries. */
 export interface Observed {
   readonly contracts: readonly object[];
   readonly history: readonly object[];

@@ -1,89 +1,137 @@
 /** The life of a contract as the service itself knows it: the source of histories and schedules. */
 
-/** Whose events tell of a life: `spec` is the spec's own (§6.1), `earlier` the edition of the supplement. */
+/**
+ * The edition of the service's events. `spec` is the present one; `earlier` reports milestone refunds under the
+ * contract's names.
+ */
 export type Edition = "spec" | "earlier";
 
 /** One legal life of a contract, and what is true of it at its end. */
 export interface ContractLife {
+  /** The contract's external id. */
   readonly contractId: string;
+  /** The edition of its events. */
   readonly edition: Edition;
+  /** The app's own id. */
   readonly reference: string | null;
+  /** The app's own texts. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** The ids of its milestones. */
   readonly milestoneIds: readonly string[];
   /** The service's events, in the order in which they happened. */
   readonly events: readonly LifeEvent[];
   /** How things stood after each event: `standings[i]` is what an API read after `events[i]` shows. */
   readonly standings: readonly ServiceStanding[];
+  /** The truth at its end. */
   readonly truth: Truth;
 }
 
 /** One event as the service means it, before it is written as JSON. */
 export interface LifeEvent {
+  /** The event's type. */
   readonly event: string;
+  /** The status after the event. */
   readonly status: string;
+  /** The status before the event. */
   readonly previousStatus: string | null;
   /** The machine leads here, so that the event is understood without its `previousStatus` too; a way back is not. */
   readonly forward: boolean;
   /** A milestone's refund in the earlier edition: the milestone goes into `metadata`, the status is the contract's. */
   readonly milestoneInMetadata: boolean;
+  /** The milestone; `null` for an event of the contract. */
   readonly milestoneId: string | null;
+  /** The amount. Halalas. */
   readonly amountMinor: number;
+  /** The payment's or the refund's id. */
   readonly transactionId: string | null;
+  /** The payment's id. */
   readonly paymentId: string | null;
+  /** The invoice's id. */
   readonly invoiceId: string | null;
+  /** The dispute's id. */
   readonly disputeId: string | null;
   /** The moves in the service, with the contract's part in a milestone's refund. */
   readonly moves: readonly LifeMove[];
 }
 
-/** `milestoneId` is `null` for the contract itself. */
+/** One move of a contract or a milestone. */
 export interface LifeMove {
+  /** The milestone; `null` for the contract itself. */
   readonly milestoneId: string | null;
+  /** The status before. */
   readonly from: string | null;
+  /** The status after. */
   readonly to: string;
 }
 
 /** The service's API answer at one moment. */
 export interface ServiceStanding {
+  /** The contract's status. */
   readonly status: string | null;
+  /** The milestones' statuses by id. */
   readonly milestones: ReadonlyMap<string, string | null>;
 }
 
 /** The truth at the end of a life: computed by the walk itself, without the mirror's fold. */
 export interface Truth {
+  /** The contract's status. */
   readonly status: string | null;
   /** Those that an event told of. */
   readonly milestones: ReadonlyMap<string, string>;
+  /** The refunds. */
   readonly refunds: readonly TrueRefund[];
+  /** The payments. */
   readonly payments: readonly TruePayment[];
+  /** The disputes. */
   readonly disputes: readonly TrueDispute[];
+  /** The app's own id. */
   readonly reference: string | null;
+  /** The app's own texts. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** The contract's amount. Halalas. */
   readonly amountMinor: number;
 }
 
+/** A refund as the service knows it. */
 export interface TrueRefund {
+  /** The refund's id. */
   readonly refundId: string;
+  /** The milestone; `null` for a refund of the contract. */
   readonly milestoneId: string | null;
+  /** Whether the contract or a milestone is refunded. */
   readonly scope: "contract" | "milestone";
+  /** Whether the whole amount is refunded, or a part. */
   readonly kind: "full" | "partial";
+  /** How far it is. */
   readonly state: "initiated" | "succeeded";
+  /** The buyer's share. Halalas. */
   readonly amountMinor: number;
-  /** The numbers of the events that told of it, in `ContractLife.events`. */
+  /** The index in `ContractLife.events` of its first event. */
   readonly initiatedBy: number;
+  /** The index of its second event; `null` if there is none. */
   readonly succeededBy: number | null;
 }
 
+/** A payment as the service knows it. */
 export interface TruePayment {
+  /** The payment's id. */
   readonly paymentId: string;
+  /** The milestone; `null` for the payment of the contract. */
   readonly milestoneId: string | null;
+  /** The transaction's id. */
   readonly transactionId: string;
+  /** The invoice's id. */
   readonly invoiceId: string;
+  /** The amount. Halalas. */
   readonly amountMinor: number;
 }
 
+/** A dispute as the service knows it. */
 export interface TrueDispute {
+  /** The dispute's id. */
   readonly disputeId: string | null;
+  /** The milestone; `null` for a dispute over the contract. */
   readonly milestoneId: string | null;
+  /** The index in `ContractLife.events` of its event. */
   readonly raisedBy: number;
 }

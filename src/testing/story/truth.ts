@@ -2,15 +2,23 @@ import { compareText } from "../../domain/order.ts";
 import type { History } from "./history.ts";
 import type { TrueDispute, TruePayment, TrueRefund } from "./life.ts";
 
-/** What is true of a contract at the end of its life: the service's own record, which shares no code with the mirror. */
+/**
+ * The truth about a contract at the end of its life: the service's own record, which shares no code with the mirror.
+ */
 export interface LifeTruth {
+  /** The contract's external id. */
   readonly contractId: string;
+  /** The contract's status. */
   readonly status: string | null;
   /** The status of each milestone that an event told of, by id. */
   readonly milestones: Readonly<Record<string, string>>;
+  /** The refunds. */
   readonly refunds: readonly ToldRefund[];
+  /** The payments. */
   readonly payments: readonly TruePayment[];
+  /** The disputes. */
   readonly disputes: readonly ToldDispute[];
+  /** The app's own id. */
   readonly reference: string | null;
   /** `metadata1` to `metadata4`, where present. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -20,12 +28,15 @@ export interface LifeTruth {
 
 /** A refund with the times that its events give: ISO 8601 with seven decimals and `Z`. */
 export interface ToldRefund extends Omit<TrueRefund, "initiatedBy" | "succeededBy"> {
+  /** The time of its first event. */
   readonly initiatedAt: string | null;
+  /** The time of its second event. */
   readonly succeededAt: string | null;
 }
 
 /** A dispute with the time that its event gives. */
 export interface ToldDispute extends Omit<TrueDispute, "raisedBy"> {
+  /** The time of its event. */
   readonly raisedAt: string | null;
 }
 
