@@ -19,3 +19,10 @@ export { assertConverges } from "./testing/laws/assert-converges.ts";
 export type { ConvergeOptions, Register, Schedule } from "./testing/laws/assert-converges.ts";
 export { assertHandlerIdempotent } from "./testing/laws/assert-handler-idempotent.ts";
 export type { IdempotentOptions } from "./testing/laws/assert-handler-idempotent.ts";
+export { receiverConformance } from "./testing/conformance/receiver-conformance.ts";
+export type {
+  ConformanceCheck,
+  ConformanceOptions,
+  ConformanceReport,
+  Observation,
+} from "./testing/conformance/receiver-conformance.ts";

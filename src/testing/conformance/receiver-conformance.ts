@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import type { SignatureOption } from "../../signature/scheme.ts";
+import { acceptedTrials } from "./accepted.ts";
+import { effectTrials } from "./effects.ts";
+import { createProbe, type Probe } from "./probe.ts";
+import { refusedTrials } from "./refused.ts";
+import type { Found, Trial } from "./trial.ts";
+
+/**
+ * What your side holds of a contract, as plain JSON: what a duplicate must not change. Leave out webhook ids and times of
+ * arrival, which differ between two contracts with the same story.
+ */
+export interface Observation {
+  readonly status?: string | null | undefined;
+  /** The sum of its payments, in halalas. */
+  readonly paidMinor?: number | null | undefined;
+  /** The state of each refund, `"initiated"` or `"succeeded"`, by its id. */
+  readonly refunds?: Readonly<Record<string, string>> | undefined;
+  /** Whatever else must come out the same: parcels, mails, rows of a ledger. */
+  readonly [more: string]: unknown;
+}
+
+/** How a receiver is tried. */
+export interface ConformanceOptions {
+  /** The receiver's signing secret, whole. */
+  readonly secret: string;
+  /** How the receiver verifies: a preset's name or a scheme. Default `"default"`: as the service signs. */
+  readonly signature?: SignatureOption | undefined;
+  /** Default `X-Service-`. */
+  readonly headerPrefix?: string | undefined;
+  /**
+   * Gives what your side holds of a contract; `undefined` for one that it does not know. Without it the effects of deliveries
+   * are not observable.
+   */
+  readonly observe?:
+    ((contractId: string) => Promise<Observation | undefined> | Observation | undefined) | undefined;
+  /** Kills the receiver, as by SIGKILL, and starts it again on the same database and URL. Resolves once it listens. */
+  readonly restart?: (() => Promise<void>) | undefined;
+  /** How long an answer may take, in milliseconds. Default 30,000: the service waits no longer. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** One thing that a receiver must do, and what it did. */
+export interface ConformanceCheck {
+  readonly name: string;
+  /** `true` too for what is not observable: `got` then says so. */
+  readonly ok: boolean;
+  readonly expected: string;
+  /** `"not observable"` where `observe` or `restart` is missing, or does not show it. */
+  readonly got: string;
+  /** What to change. Empty where nothing is. */
+  readonly advice: string;
+}
+
+/** What a receiver does and what it lacks. */
+export interface ConformanceReport {
+  /** No check failed. Those that are not observable don't count. */
+  readonly ok: boolean;
+  readonly checks: readonly ConformanceCheck[];
+}
+
+const notObservable = "not observable";
+
+/**
+ * Tries a running receiver over HTTP, whatever language it is written in: authentic deliveries of every kind must be answered
+ * 2xx, forged ones refused, and each event must take effect once, in any order, for good. It leaves contracts of its own
+ * behind (`CNT-…`), other ones each time.
+ *
+ * ```ts
+ * const { ok, checks } = await receiverConformance("http://localhost:3000/webhooks/escrow", { secret });
+ * console.table(checks.filter((check) => !check.ok));
+ * ```
+ *
+ * @throws EscrowMirrorError `invalid-configuration` for a wrong secret or scheme; whatever `observe` or `restart` throws
+ */
+export async function receiverConformance(
+  url: string,
+  options: ConformanceOptions,
+): Promise<ConformanceReport> {
+  const probe = createProbe(url, options, randomBytes(4).toString("hex"));
+  const checks: ConformanceCheck[] = [];
+  for (const trial of [...acceptedTrials, ...refusedTrials, ...effectTrials])
+    checks.push(await check(trial, probe, options));
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+async function check(trial: Trial, probe: Probe, options: ConformanceOptions): Promise<ConformanceCheck> {
+  const { name, expected } = trial;
+  const isBlind =
+    (trial.needs !== undefined && options.observe === undefined) ||
+    (trial.needs === "restart" && options.restart === undefined);
+  const found: Found = isBlind ? undefined : await trial.run(probe);
+  if (found !== undefined) return { name, expected, ...found, advice: found.ok ? "" : trial.advice };
+  const missing = trial.needs === "restart" ? "observe and restart" : "observe";
+  return { name, expected, ok: true, got: notObservable, advice: `Pass ${missing}, to see this.` };
+}
