@@ -5,7 +5,7 @@ import type { Refused } from "../receiver/tally.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
-import { proveInserting } from "../store/prove-writing.ts";
+import { proveInserting, undone } from "../store/prove-writing.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { heavyFields } from "../store/tables.ts";
 import { failuresAlarm, warningsOf } from "./warnings.ts";
@@ -58,7 +58,7 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
   return async () => {
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
-    const found = await settle(() => store.transaction(inspect));
+    const found = await settle(() => undone(store, inspect));
     const { lastDeliveryAt, quarantined, jobs } = found.ok ? found.value : unknown;
     const orphans = await settle(() => orphansIn(store, clock));
     const warnings = warningsOf({
@@ -84,18 +84,19 @@ function saidOf(error: unknown): string {
   return isEscrowMirrorError(error) ? error.message : nameOfError(error);
 }
 
-/** In a transaction, not a read: what can't be written is not healthy. */
+/** In a transaction, not a read: what can't be written is not healthy. The rows of the proof come after what is counted. */
 async function inspect(tx: StoreTransaction) {
-  await proveInserting(tx);
   const [newest] = await tx.find("deliveries", {
     orderBy: ["seq"],
     descending: true,
     limit: 1,
     without: heavyFields,
   });
-  return {
+  const found = {
     lastDeliveryAt: newest?.receivedAt ?? null,
     quarantined: await countQuarantined(tx),
     jobs: await countJobs(tx),
   };
+  await proveInserting(tx);
+  return found;
 }

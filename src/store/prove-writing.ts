@@ -14,7 +14,25 @@ import { unwritable } from "./unwritable.ts";
 export async function proveWriting(store: Pick<Store, "transaction">): Promise<void> {
   // A transaction for each: all of them in one could take longer than one may.
   for (const name of Object.keys(tables) as TableName[])
-    await store.transaction((tx) => proveEach(tx, [name], (table, row) => isKept(tx, table, row)));
+    await undone(store, (tx) => proveEach([name], (table, row) => isKept(tx, table, row)));
+}
+
+/** Runs `work` in a transaction that is then rolled back: nothing of it is committed, and nothing goes to the disk. */
+export async function undone<T>(
+  store: Pick<Store, "transaction">,
+  work: (tx: StoreTransaction) => Promise<T>,
+): Promise<T> {
+  const results: T[] = [];
+  const end = new Error("the transaction is rolled back");
+  try {
+    await store.transaction(async (tx) => {
+      results.push(await work(tx));
+      throw end;
+    });
+  } catch (error) {
+    if (error !== end) throw error;
+  }
+  return results.at(-1) as T;
 }
 
 async function isKept(tx: StoreTransaction, table: TableName, row: Row): Promise<boolean> {
@@ -27,28 +45,22 @@ async function isKept(tx: StoreTransaction, table: TableName, row: Row): Promise
   return isInserted && isChanged && (await find(tx, table, row)).length === 0;
 }
 
-/** Less of the same, for a check that is made every few seconds: a row is inserted and read where every event has one. */
+/**
+ * Less of the same, for a check that is made every few seconds: a row is inserted and read where every event has one. The
+ * caller rolls it back.
+ */
 export function proveInserting(tx: StoreTransaction): Promise<void> {
-  return proveEach(tx, ofEveryEvent, (table, row) => isWritten(tx, table, row));
+  return proveEach(ofEveryEvent, (table, row) => isWritten(tx, table, row));
 }
 
 const ofEveryEvent: readonly TableName[] = ["deliveries", "payloads", "contracts"];
 
 async function proveEach(
-  tx: StoreTransaction,
   names: readonly TableName[],
   prove: (table: TableName, row: Row) => Promise<boolean>,
 ): Promise<void> {
-  const proven = new Error("a proof is rolled back");
-  try {
-    await tx.savepoint(async () => {
-      for (const table of names)
-        if (!(await prove(table, sampleOf(table)).catch(refuse(table)))) throw unwritable(table);
-      throw proven;
-    });
-  } catch (error) {
-    if (error !== proven) throw error;
-  }
+  for (const table of names)
+    if (!(await prove(table, sampleOf(table)).catch(refuse(table)))) throw unwritable(table);
 }
 
 /** Of every table alike: the fields are data here. */

@@ -30,9 +30,11 @@ export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession>
     writeLock.run(async () => {
       await pace();
       await beginImmediate(writer, busyTimeoutMs);
-      const result = await inTransaction(writer, writing, work);
-      checkPlace();
-      return result;
+      try {
+        return await inTransaction(writer, writing, work);
+      } finally {
+        checkPlace();
+      }
     });
   return {
     description,

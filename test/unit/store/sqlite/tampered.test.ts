@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../../src/store/sqlite/store.ts";
@@ -68,6 +69,18 @@ describe("tables with which somebody meddled", () => {
     expect((await mirror.health()).ok).toBe(true);
     await openMirror({ store: sqlite(file) });
     expect(everything()).toEqual(before);
+    other.close();
+  });
+
+  it("are looked for without a commit: health writes nothing to the disk, however often it is asked", async () => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file) });
+    await mirror.receive(delivery("contract.created"));
+    const other = new Database(file, { readonly: true });
+    const seen = () => [other.pragma("data_version", { simple: true }), statSync(`${file}-wal`).size];
+    const before = seen();
+    for (let turn = 0; turn < 20; turn++) expect((await mirror.health()).ok).toBe(true);
+    expect(seen()).toEqual(before);
     other.close();
   });
 });
