@@ -11,7 +11,7 @@ export interface Standing {
 }
 
 /** An event's claim about an entity. */
-export interface Claim {
+export interface StatusClaim {
   readonly next: string;
   readonly prev: string | null;
   readonly orderKey: string;
@@ -26,7 +26,12 @@ export interface Decision {
  * Whether an event moves an entity: semantics §5.5, the first rule that fits. The service is followed; the
  * machine explains, flags, and overrules only a step back within the clocks' skew and one out of a terminal status.
  */
-export function decideEvent(machine: Machine, standing: Standing, claim: Claim, skewMs: number): Decision {
+export function decideEvent(
+  machine: Machine,
+  standing: Standing,
+  claim: StatusClaim,
+  skewMs: number,
+): Decision {
   const { status } = standing;
   const { next, prev } = claim;
   if (status === next) return stays(null);

@@ -14,7 +14,7 @@ import { canonicalStatus } from "./status.ts";
 /** Folds in an API answer: it sets what it shows, clears what it shows as null, and leaves the rest (semantics §5.8). */
 export function applySnapshot(draft: Draft, input: SnapshotInput, origin: Origin, skewMs: number): void {
   const { facts } = input;
-  const reading: Reading = { facts, origin, skewMs };
+  const reading: SnapshotReading = { facts, origin, skewMs };
   Object.assign(draft.contract, facts.fields);
   describe(draft, input);
   showStatus(draft, reading, contractMachine, null, facts.status);
@@ -31,7 +31,7 @@ export function isUnlinked(draft: Draft, milestoneId: string): boolean {
   return !knowsForm(draft, milestoneId);
 }
 
-interface Reading {
+interface SnapshotReading {
   readonly facts: SnapshotFacts;
   readonly origin: Origin;
   readonly skewMs: number;
@@ -49,7 +49,7 @@ function describe(draft: Draft, input: SnapshotInput): void {
 
 function showStatus(
   draft: Draft,
-  reading: Reading,
+  reading: SnapshotReading,
   machine: Machine,
   milestoneId: string | null,
   status: string | null,
@@ -69,7 +69,7 @@ function showStatus(
 
 function showMilestone(
   draft: Draft,
-  reading: Reading,
+  reading: SnapshotReading,
   shown: SnapshotMilestone,
   milestoneId: string | undefined,
 ): void {

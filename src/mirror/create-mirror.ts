@@ -189,7 +189,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     listeners,
     intake: settings.intake,
     parsing: {
-      bodyBytesMax: maxBodyBytes,
+      maxBodyBytes,
       idHeader: verifier.scheme.idHeader.toLowerCase(),
       keptHeaders: keptHeaders(verifier.scheme, webhook?.headerPrefix ?? defaultHeaderPrefix),
     },
@@ -268,7 +268,7 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },
     quarantine: {
       ...createQuarantineQueries(store),
-      release: (id) => release({ ...committing, bodyBytesMax: maxBodyBytes }, id),
+      release: (id) => release({ ...committing, maxBodyBytes }, id),
       dismiss: (id) => dismiss(store, id),
     },
     anomalies: createAnomalyQueries(store),

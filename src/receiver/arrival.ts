@@ -23,11 +23,11 @@ export interface DeliveryArrival {
   readonly secretId: string;
   readonly fingerprint: string;
   readonly receivedAt: string;
-  readonly reading: Reading;
+  readonly reading: BodyReading;
 }
 
 /** The facts of a body, which may still be quarantined, or the reason why it can't be read. */
-export type Reading =
+export type BodyReading =
   | { readonly facts: EventFacts; readonly reason: "outside-tolerance" | null }
   | { readonly facts: null; readonly reason: UnreadableReason | "unstorable" };
 

@@ -4,13 +4,13 @@ import { idLengthMax, isBlank } from "../shared/ids.ts";
 import { inflateBody } from "../events/inflate.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { Verified } from "../signature/verify.ts";
-import type { DeliveryArrival, Reading } from "./arrival.ts";
+import type { DeliveryArrival, BodyReading } from "./arrival.ts";
 import { contentKeyOf } from "./deliveries/content-key.ts";
 import { digestIdOf, isDigestId } from "./deliveries/delivery-row.ts";
-import type { Request, RequestHeaders } from "./request.ts";
+import type { WholeRequest, RequestHeaders } from "./request.ts";
 
 export interface ParseOptions {
-  readonly bodyBytesMax: number;
+  readonly maxBodyBytes: number;
   /** In lower case. */
   readonly idHeader: string;
   /** The names of the headers that are stored, in lower case (`kept-headers.ts`). */
@@ -18,7 +18,7 @@ export interface ParseOptions {
 }
 
 export function parseDelivery(
-  request: Request,
+  request: WholeRequest,
   verified: Verified,
   receivedAt: string,
   options: ParseOptions,
@@ -40,14 +40,14 @@ export function parseDelivery(
 }
 
 /** In a spelling that no row id of our own has. */
-function payloadIdOf({ facts }: Reading): string | undefined {
+function payloadIdOf({ facts }: BodyReading): string | undefined {
   const id = facts?.payloadId ?? undefined;
   return id !== undefined && isDigestId(id) ? `id:${id}` : id;
 }
 
-function read(request: Request, verified: Verified, { bodyBytesMax }: ParseOptions): Reading {
+function read(request: WholeRequest, verified: Verified, { maxBodyBytes }: ParseOptions): BodyReading {
   const encoding = request.headers.get("content-encoding")?.join();
-  const body = inflateBody(request.body, encoding, bodyBytesMax);
+  const body = inflateBody(request.body, encoding, maxBodyBytes);
   if (!body.ok) return { facts: null, reason: body.error.reason };
   const event = parseEvent(body.value);
   if (!event.ok) return { facts: null, reason: event.error.reason };

@@ -23,7 +23,7 @@ import {
   headersOf,
   leavingUnread,
   type ReceiveRequest,
-  type Request,
+  type WholeRequest,
   type RequestHeaders,
 } from "./request.ts";
 import { doubt } from "./body/second-hand.ts";
@@ -72,9 +72,9 @@ export interface Receiver {
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { store, verify, proof, notify, clock, parsing, folding, listeners } = parts;
   const { answerMs = answerMsDefault } = parts;
-  const { bodyBytesMax } = parsing;
+  const { maxBodyBytes } = parsing;
   const { unverifiedBytesMax, bodyTimeoutMs } = parts.intake;
-  const unverified = createUnverified({ bodyBytesMax, bytesMax: unverifiedBytesMax });
+  const unverified = createUnverified({ maxBodyBytes, bytesMax: unverifiedBytesMax });
   const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => notify.broken(error) };
   const intake = createIntake<Arrival, Verdict>(
     createBatchCommit({ store, clock, folding, listeners, notify, proof }),
@@ -119,10 +119,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       if (raw.fault !== undefined) throw raw.fault as Error;
       const headers = headersOf(raw.headers);
       const unfit = checkHead(raw, headers);
-      if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, bodyBytesMax));
+      if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, maxBodyBytes));
       const read = isBodyStream(raw.body)
         ? await readBody(raw.body, held, reading)
-        : keepBody(raw, headers, held, bodyBytesMax);
+        : keepBody(raw, headers, held, maxBodyBytes);
       const request = { headers, body: held.bytes() };
       if (read.verdict !== undefined) return refuse(doubt(read.verdict, raw, request, read));
       step = "verify";
@@ -150,7 +150,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return (
       checkMethod(raw) ??
       verify.checkHeaders((name) => headers.get(name) ?? []) ??
-      checkLength(raw, headers, bodyBytesMax)
+      checkLength(raw, headers, maxBodyBytes)
     );
   }
 
@@ -178,6 +178,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 /** The size of an API answer for the intake's limit. */
 const snapshotBytes = 4096;
 
-function signedView({ headers, body }: Request) {
+function signedView({ headers, body }: WholeRequest) {
   return { body, headers: (name: string) => headers.get(name) ?? [] };
 }

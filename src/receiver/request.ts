@@ -38,7 +38,7 @@ export interface ReceiveRequest {
 /** Types bind those who compile. Others send what they have. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
-export interface Request {
+export interface WholeRequest {
   readonly headers: RequestHeaders;
   readonly body: Uint8Array;
 }
@@ -55,9 +55,9 @@ export function checkMethod({ method }: Loose<ReceiveRequest>): Verdict | undefi
 export function checkLength(
   { body }: ReceiveRequest,
   headers: RequestHeaders,
-  bodyBytesMax: number,
+  maxBodyBytes: number,
 ): Verdict | undefined {
-  return isBodyStream(body) && (lengthOf(headers) ?? 0) > bodyBytesMax ? tooLarge : undefined;
+  return isBodyStream(body) && (lengthOf(headers) ?? 0) > maxBodyBytes ? tooLarge : undefined;
 }
 
 const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
@@ -66,8 +66,8 @@ const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
  * A refusal before the body is read. A host throws the rest of a short one away; of one that is long, or without a known
  * end, the connection has to close.
  */
-export function leavingUnread(verdict: Verdict, headers: RequestHeaders, bodyBytesMax: number): Verdict {
-  const isShort = !headers.has("transfer-encoding") && (lengthOf(headers) ?? 0) <= bodyBytesMax;
+export function leavingUnread(verdict: Verdict, headers: RequestHeaders, maxBodyBytes: number): Verdict {
+  const isShort = !headers.has("transfer-encoding") && (lengthOf(headers) ?? 0) <= maxBodyBytes;
   return isShort ? verdict : { ...verdict, closes: true };
 }
 
@@ -81,9 +81,9 @@ export function lengthOf(headers: RequestHeaders): number | undefined {
 export function wholeBody(
   raw: ReceiveRequest,
   headers: RequestHeaders,
-  bodyBytesMax: number,
+  maxBodyBytes: number,
 ): Uint8Array | Verdict {
-  if (isLonger(raw, bodyBytesMax)) return tooLarge;
+  if (isLonger(raw, maxBodyBytes)) return tooLarge;
   const bytes = copyOf(raw);
   if (bytes !== undefined) return bytes;
   // A parser may turn an empty body into {} or nothing: nothing was sent, so nothing is lost.
@@ -91,8 +91,8 @@ export function wholeBody(
 }
 
 /** Told before decoding: base64 takes four characters for three bytes. */
-function isLonger({ body, isBase64Encoded }: ReceiveRequest, bodyBytesMax: number): boolean {
-  const lengthMax = isBase64Encoded === true ? Math.ceil(bodyBytesMax / 3) * 4 : bodyBytesMax;
+function isLonger({ body, isBase64Encoded }: ReceiveRequest, maxBodyBytes: number): boolean {
+  const lengthMax = isBase64Encoded === true ? Math.ceil(maxBodyBytes / 3) * 4 : maxBodyBytes;
   const length = typeof body === "string" ? body.length : viewOf(body)?.byteLength;
   return (length ?? 0) > lengthMax;
 }

@@ -27,7 +27,7 @@ export interface ContractAnswer {
 }
 
 /** How and when an answer came. */
-export interface Reading {
+export interface AnswerOrigin {
   readonly origin: SnapshotFacts["origin"];
   /** The contract that was asked for, or made. */
   readonly contractId: string;
@@ -37,7 +37,7 @@ export interface Reading {
   readonly nowMs: number;
 }
 
-export function toSnapshotFacts(answer: ContractAnswer, reading: Reading): SnapshotFacts {
+export function toSnapshotFacts(answer: ContractAnswer, reading: AnswerOrigin): SnapshotFacts {
   const updatedAt = parseWireTime(answer.updatedDate)?.text ?? null;
   const takenMs = takenAt(reading, updatedAt);
   const takenText = takenMs === undefined ? null : `${toIsoTime(takenMs).slice(0, secondsLength)}Z`;
@@ -64,7 +64,7 @@ const aheadMsMax = 3_600_000;
  * When the service can have read it at the latest: its `Date` less the time that the request took. A contract that says that it
  * was changed later than that was read later.
  */
-function takenAt({ info, nowMs }: Reading, updatedAt: string | null): number | undefined {
+function takenAt({ info, nowMs }: AnswerOrigin, updatedAt: string | null): number | undefined {
   const dateMs = Date.parse(info?.date ?? "");
   const isUsable = Number.isFinite(dateMs) && dateMs - nowMs <= aheadMsMax;
   const readMs = isUsable ? dateMs - Math.max(0, info?.tookMs ?? 0) : undefined;

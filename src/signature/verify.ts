@@ -106,7 +106,7 @@ export function createVerifier(options: VerifierOptions = {}): Verifier {
 }
 
 /** The parts of the signature header: its digests, and its timestamp if it has one. */
-interface Claim {
+interface SignatureClaim {
   /** As the scheme writes them, hex in lower case. */
   readonly digests: readonly string[];
   /** `null` where the scheme has a header of its own for it. */
@@ -136,7 +136,7 @@ function readClaim(
   scheme: ResolvedScheme,
   form: DigestForm,
   values: readonly string[],
-): Claim | ClaimFailure {
+): SignatureClaim | ClaimFailure {
   const [value, ...more] = values;
   if (value === undefined || values.every(isBlank)) return "signature-missing";
   if (more.length > 0) return "signature-malformed";
@@ -145,7 +145,7 @@ function readClaim(
   return digest === undefined ? "signature-malformed" : { digests: [digest], timestamp: null };
 }
 
-function readList(scheme: ResolvedScheme, form: DigestForm, value: string): Claim | ClaimFailure {
+function readList(scheme: ResolvedScheme, form: DigestForm, value: string): SignatureClaim | ClaimFailure {
   const entries = value.split(scheme.list === "comma" ? "," : " ", entriesMax + 1);
   const digests = valuesUnder(entries, scheme.prefix).map((text) => readDigest(form, text));
   const timestamps = scheme.timestampEntry === null ? null : valuesUnder(entries, scheme.timestampEntry);
@@ -207,7 +207,7 @@ function createComparison(length: number): (claimed: readonly string[], digest: 
 }
 
 /** A repeated header reads as HTTP joins it (RFC 9110 §5.3), as hosts that join early hand it over. */
-function partsOf(request: SignedRequest, names: HeaderNames, claim: Claim): PartSource {
+function partsOf(request: SignedRequest, names: HeaderNames, claim: SignatureClaim): PartSource {
   return {
     body: request.body,
     id: () => request.headers(names.id).join(", "),

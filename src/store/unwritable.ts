@@ -6,7 +6,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import type { NewRow, StoreReader } from "./store.ts";
 import { allBut, tables, type TableName, type Tables } from "./tables.ts";
 
-/** What was written to a table is not in it. */
+/** A written row is not in its table. */
 export function unwritable(table: TableName, cause?: unknown): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",

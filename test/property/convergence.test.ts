@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { arrangement, schedule } from "../../src/testing/arbitraries/schedule.ts";
-import { rearrange, type Arrangement, type Schedule } from "../../src/testing/story/schedule.ts";
+import { rearrange, type Arrangement, type StorySchedule } from "../../src/testing/story/schedule.ts";
 import { postgresStore } from "../support/postgres.ts";
 import { law } from "./law.ts";
 import { openReceiving, type Receiving } from "./receiving.ts";
@@ -68,7 +68,7 @@ describe("wild histories", () => {
 
 async function checkConvergence(
   other: Receiving,
-  [first, otherwise]: readonly [Schedule, Arrangement],
+  [first, otherwise]: readonly [StorySchedule, Arrangement],
 ): Promise<void> {
   const second = rearrange(first, otherwise);
   const inMemory = await openReceiving(createMemoryStore());
@@ -83,7 +83,7 @@ async function checkConvergence(
 }
 
 /** How often each delivery came, whatever ids it came under. */
-function arrivalsByDigest({ batches }: Schedule): Map<string, number> {
+function arrivalsByDigest({ batches }: StorySchedule): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { arrival } of batches.flat()) {
     if (arrival.kind !== "event") continue;

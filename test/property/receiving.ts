@@ -13,7 +13,7 @@ import type { Clock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { createVerifier } from "../../src/signature/verify.ts";
 import type { Store } from "../../src/store/store.ts";
-import { signArrived, type Arrived, type Schedule } from "../../src/testing/story/schedule.ts";
+import { signArrived, type Arrived, type StorySchedule } from "../../src/testing/story/schedule.ts";
 
 export const secret = "whsec_property_based";
 export const folding = { skewMs: 60_000 };
@@ -38,7 +38,7 @@ export interface Receiving {
   readonly store: Store;
   readonly receiver: Receiver;
   /** Brings the batches one after another, the arrivals of a batch at once; what became of each, in order. */
-  deliver(schedule: Pick<Schedule, "batches">): Promise<Verdict[]>;
+  deliver(schedule: Pick<StorySchedule, "batches">): Promise<Verdict[]>;
   rebuild(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function openReceiving(
     },
     ...(answerMs === undefined ? {} : { answerMs }),
     parsing: {
-      bodyBytesMax: 1_048_576,
+      maxBodyBytes: 1_048_576,
       idHeader: verifier.scheme.idHeader.toLowerCase(),
       keptHeaders: keptHeaders(verifier.scheme, "X-Service-"),
     },
@@ -83,7 +83,7 @@ export async function openReceiving(
   };
 }
 
-async function deliver(receiver: Receiver, { batches }: Pick<Schedule, "batches">): Promise<Verdict[]> {
+async function deliver(receiver: Receiver, { batches }: Pick<StorySchedule, "batches">): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const batch of batches)
     verdicts.push(...(await Promise.all(batch.map((arrived) => bring(receiver, arrived)))));

@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../../src/store/store.ts";
 import type { History } from "../../src/testing/story/history.ts";
 import type { TrueDispute, TrueRefund } from "../../src/testing/story/life.ts";
 import { schedule } from "../../src/testing/arbitraries/schedule.ts";
-import type { Schedule } from "../../src/testing/story/schedule.ts";
+import type { StorySchedule } from "../../src/testing/story/schedule.ts";
 import { law } from "./law.ts";
 import { openReceiving } from "./receiving.ts";
 
@@ -18,7 +18,7 @@ describe("a legal life of which everything is delivered", () => {
   law("ends as the truth by clocks within skewMs too, where it goes only forward", 0.07, skewed, endsAsTruth);
 });
 
-async function endsAsTruth(arrivals: Schedule): Promise<void> {
+async function endsAsTruth(arrivals: StorySchedule): Promise<void> {
   const receiving = await openReceiving(createMemoryStore());
   await receiving.deliver(arrivals);
   for (const history of arrivals.histories)
@@ -26,7 +26,7 @@ async function endsAsTruth(arrivals: Schedule): Promise<void> {
 }
 
 /** A way back and a stale event look alike where clocks differ (semantics §5.5): the machine has no cycle. */
-function goesOnlyForward({ histories }: Schedule): boolean {
+function goesOnlyForward({ histories }: StorySchedule): boolean {
   return histories.every(({ life }) => life.events.every(({ forward }) => forward));
 }
 

@@ -8,25 +8,25 @@ import type { BodyFault, Exchange } from "./exchange.ts";
 import type { ApiRequest } from "./request.ts";
 
 /** The end of an exchange. `repeat`: the same request may be sent again, and nothing is done twice. */
-export type Verdict<Data> =
+export type ExchangeVerdict<Data> =
   | { readonly kind: "done"; readonly data: Data }
   | { readonly kind: "failed"; readonly error: EscrowApiError; readonly repeat: boolean };
 
 type Answer = Extract<Exchange, { kind: "answer" }>;
 type Silence = Extract<Exchange, { kind: "no-answer" }>;
-type Request = ApiRequest<unknown>;
+type AnyRequest = ApiRequest<unknown>;
 
 /**
  * Decides what one exchange means. A request that changes something is done or not for certain only where the service gave a
  * readable success, or said no: a 4xx, or a check that comes before. Anything else is `outcome-unknown`.
  */
-export function judge<Data>(request: ApiRequest<Data>, exchange: Exchange): Verdict<Data> {
+export function judge<Data>(request: ApiRequest<Data>, exchange: Exchange): ExchangeVerdict<Data> {
   if (exchange.kind === "no-answer") return judgeSilence(request, exchange);
   const { status } = exchange;
   return status >= 200 && status < 300 ? judgeSuccess(request, exchange) : judgeRefusal(request, exchange);
 }
 
-function judgeSilence(request: Request, { why, maySent, cause }: Silence): Verdict<never> {
+function judgeSilence(request: AnyRequest, { why, maySent, cause }: Silence): ExchangeVerdict<never> {
   const details = { cause: toSafeCause(cause, request.secrets) };
   const what = `${silences[why]}${namedCode(cause)}`;
   if (maySent && request.repeat === "unsent") return unknown(request, what, details);
@@ -47,7 +47,7 @@ function namedCode(cause: unknown): string {
   return code === undefined ? "" : ` (${code})`;
 }
 
-function judgeSuccess<Data>(request: ApiRequest<Data>, answer: Answer): Verdict<Data> {
+function judgeSuccess<Data>(request: ApiRequest<Data>, answer: Answer): ExchangeVerdict<Data> {
   const { body } = answer;
   if (!body.ok) return judgeBrokenBody(request, answer, body.error);
   const json = readJson(body.value);
@@ -60,7 +60,7 @@ function judgeSuccess<Data>(request: ApiRequest<Data>, answer: Answer): Verdict<
   return read.ok ? { kind: "done", data: read.value } : unreadable(request, answer, read.error);
 }
 
-function judgeBrokenBody(request: Request, answer: Answer, fault: BodyFault): Verdict<never> {
+function judgeBrokenBody(request: AnyRequest, answer: Answer, fault: BodyFault): ExchangeVerdict<never> {
   if (fault === "too-large") return unreadable(request, answer, `it is larger than ${answerBytesMax} bytes`);
   const details = { status: answer.status, cause: toSafeCause(answer.cause, request.secrets) };
   const what = `${silences[fault]} while the answer was read${namedCode(answer.cause)}`;
@@ -68,14 +68,14 @@ function judgeBrokenBody(request: Request, answer: Answer, fault: BodyFault): Ve
   return failed(request, fault, what, details, fault === "aborted" ? undefined : "repeat");
 }
 
-function unreadable(request: Request, { status, headers }: Answer, why: string): Verdict<never> {
+function unreadable(request: AnyRequest, { status, headers }: Answer, why: string): ExchangeVerdict<never> {
   const type = hideSecrets(headers.get("content-type") ?? "no content type", request.secrets);
   const what = `the answer (${status}, ${type}) can't be read: ${hideSecrets(why, request.secrets)}`;
   if (request.repeat === "unsent") return unknown(request, what, { status });
   return failed(request, "invalid-response", what, { status });
 }
 
-function judgeRefusal(request: Request, answer: Answer): Verdict<never> {
+function judgeRefusal(request: AnyRequest, answer: Answer): ExchangeVerdict<never> {
   const { status } = answer;
   const problem = readProblem(request, answer);
   const redirected = status < 400 && status !== 200;
@@ -103,7 +103,7 @@ interface Problem {
 }
 
 /** The service's message, as far as it can be read, without its quotes. */
-function readProblem({ secrets }: Request, { status, body }: Answer): Problem {
+function readProblem({ secrets }: AnyRequest, { status, body }: Answer): Problem {
   const json = body.ok ? readJson(body.value) : undefined;
   const envelope = json?.ok === true ? readEnvelope(json.value) : undefined;
   if (envelope?.ok !== true) return { status, messageKey: null, validationErrors: [], errors: [] };
@@ -120,7 +120,7 @@ function readProblem({ secrets }: Request, { status, body }: Answer): Problem {
   };
 }
 
-function describe({ ifUnauthorized }: Request, problem: Problem): string {
+function describe({ ifUnauthorized }: AnyRequest, problem: Problem): string {
   const { status, messageKey, validationErrors, errors } = problem;
   const faults = validationErrors.length > 0 ? validationErrors.map(({ message }) => message) : errors;
   const rest = faults.filter((text) => text !== "" && text !== messageKey).join(" ");
@@ -135,18 +135,18 @@ function describeRedirect({ status, headers }: Answer): string {
   return `the service answered ${status}, a redirect${host}. It was not followed: the token goes to no other address. Check the URL that the client was created with`;
 }
 
-function unknown(request: Request, what: string, details: ApiErrorDetails): Verdict<never> {
+function unknown(request: AnyRequest, what: string, details: ApiErrorDetails): ExchangeVerdict<never> {
   const warning = `It may have been done, or not: don't repeat it before you know. ${request.findOut}`;
   return failed(request, "outcome-unknown", `${sentence(what)} ${warning}`, details);
 }
 
 function failed(
-  request: Request,
+  request: AnyRequest,
   code: ApiErrorCode,
   what: string,
   details: ApiErrorDetails,
   repeat?: "repeat",
-): Verdict<never> {
+): ExchangeVerdict<never> {
   const retryable = repeat === "repeat";
   const error = new EscrowApiError(code, `${request.name}: ${sentence(what)}`, { ...details, retryable });
   return { kind: "failed", error, repeat: retryable };

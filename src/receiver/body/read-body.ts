@@ -23,9 +23,9 @@ export function keepBody(
   raw: ReceiveRequest,
   headers: RequestHeaders,
   held: HeldBody,
-  bodyBytesMax: number,
+  maxBodyBytes: number,
 ): BodyRead {
-  const whole = wholeBody(raw, headers, bodyBytesMax);
+  const whole = wholeBody(raw, headers, maxBodyBytes);
   const verdict = "outcome" in whole ? whole : held.keep(whole);
   return { isText: typeof raw.body === "string", verdict };
 }

@@ -5,10 +5,10 @@
  */
 import { failed, type Verdict } from "../outcome.ts";
 import type { BodyRead } from "./read-body.ts";
-import { lengthOf, type ReceiveRequest, type Request, type RequestHeaders } from "../request.ts";
+import { lengthOf, type ReceiveRequest, type WholeRequest, type RequestHeaders } from "../request.ts";
 
 /** The refusal of a body, unless it is in doubt. */
-export function doubt(verdict: Verdict, raw: ReceiveRequest, request: Request, read: BodyRead): Verdict {
+export function doubt(verdict: Verdict, raw: ReceiveRequest, request: WholeRequest, read: BodyRead): Verdict {
   return isDoubtful(verdict, raw, request, read)
     ? { ...failed("raw-body-unavailable"), closes: verdict.closes }
     : verdict;
@@ -17,7 +17,7 @@ export function doubt(verdict: Verdict, raw: ReceiveRequest, request: Request, r
 function isDoubtful(
   { reason }: Verdict,
   { isSecondHand = false, body: source }: ReceiveRequest,
-  { headers, body }: Request,
+  { headers, body }: WholeRequest,
   { isText }: BodyRead,
 ): boolean {
   // Only a decoder makes a stream of text; a whole text may be how a gateway hands bytes over.

@@ -6,7 +6,7 @@ import { failed, type Verdict } from "../outcome.ts";
 
 export interface UnverifiedLimits {
   /** Of one body. */
-  readonly bodyBytesMax: number;
+  readonly maxBodyBytes: number;
   /** Of all together. */
   readonly bytesMax: number;
 }
@@ -32,7 +32,7 @@ export interface HeldBody {
   release(): void;
 }
 
-export function createUnverified({ bodyBytesMax, bytesMax }: UnverifiedLimits): Unverified {
+export function createUnverified({ maxBodyBytes, bytesMax }: UnverifiedLimits): Unverified {
   const reading = new Map<HeldBody, (verdict: Verdict) => void>();
   let heldBytes = 0;
 
@@ -56,7 +56,7 @@ export function createUnverified({ bodyBytesMax, bytesMax }: UnverifiedLimits): 
   }
 
   return {
-    open: () => createHeldBody({ take, give: (bytes) => (heldBytes -= bytes), reading, bodyBytesMax }),
+    open: () => createHeldBody({ take, give: (bytes) => (heldBytes -= bytes), reading, maxBodyBytes }),
     close: () => {
       // A map bears that its entries go while one walks it.
       for (const body of reading.keys()) end(body, failed("closed"));
@@ -69,13 +69,13 @@ interface Room {
   readonly take: (bytes: number, ownBytes: number) => boolean;
   readonly give: (bytes: number) => void;
   readonly reading: Map<HeldBody, (verdict: Verdict) => void>;
-  readonly bodyBytesMax: number;
+  readonly maxBodyBytes: number;
 }
 
 const noBytes = new Uint8Array();
 const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
 
-function createHeldBody({ take, give, reading, bodyBytesMax }: Room): HeldBody {
+function createHeldBody({ take, give, reading, maxBodyBytes }: Room): HeldBody {
   let buffer: Uint8Array = noBytes;
   let length = 0;
 
@@ -84,7 +84,7 @@ function createHeldBody({ take, give, reading, bodyBytesMax }: Room): HeldBody {
    * little is set aside for what has not come.
    */
   function grow(needed: number): boolean {
-    const capacity = Math.max(needed, Math.min(2 * buffer.byteLength, bodyBytesMax));
+    const capacity = Math.max(needed, Math.min(2 * buffer.byteLength, maxBodyBytes));
     if (!take(capacity - buffer.byteLength, buffer.byteLength)) return false;
     const grown = Buffer.allocUnsafe(capacity);
     grown.set(buffer.subarray(0, length));
@@ -94,7 +94,7 @@ function createHeldBody({ take, give, reading, bodyBytesMax }: Room): HeldBody {
 
   const body: HeldBody = {
     keep: (bytes) => {
-      if (bytes.byteLength > bodyBytesMax) return tooLarge;
+      if (bytes.byteLength > maxBodyBytes) return tooLarge;
       if (!take(bytes.byteLength, 0)) return failed("intake-full");
       buffer = bytes;
       length = bytes.byteLength;
@@ -103,7 +103,7 @@ function createHeldBody({ take, give, reading, bodyBytesMax }: Room): HeldBody {
     // A piece kept for itself would cost a hundred times its byte, and hold what it was cut from.
     add: (piece) => {
       const needed = length + piece.byteLength;
-      if (needed > bodyBytesMax) return tooLarge;
+      if (needed > maxBodyBytes) return tooLarge;
       if (needed > buffer.byteLength && !grow(needed)) return failed("intake-full");
       buffer.set(piece, length);
       length = needed;

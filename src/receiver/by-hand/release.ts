@@ -12,7 +12,7 @@ import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";
 import { toFresh } from "../tell.ts";
 
 export interface ReleaseParts extends CommitParts {
-  readonly bodyBytesMax: number;
+  readonly maxBodyBytes: number;
 }
 
 /**
@@ -26,10 +26,10 @@ export interface ReleaseParts extends CommitParts {
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
   if (typeof id !== "string")
     throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
-  await commitOnce(parts, { take: (tx) => takeOut(tx, id, parts.bodyBytesMax) });
+  await commitOnce(parts, { take: (tx) => takeOut(tx, id, parts.maxBodyBytes) });
 }
 
-async function takeOut(tx: StoreTransaction, id: string, bodyBytesMax: number): Promise<Fresh> {
+async function takeOut(tx: StoreTransaction, id: string, maxBodyBytes: number): Promise<Fresh> {
   const [row] = await tx.lock("deliveries", "id", [id]);
   if (row === undefined || !isSetAside(row))
     throw new EscrowMirrorError(
@@ -37,7 +37,7 @@ async function takeOut(tx: StoreTransaction, id: string, bodyBytesMax: number): 
       `no quarantined delivery has the id ${id}: pass the id, not the webhookId, of an item of mirror.quarantine.list()`,
     );
   const payload = await payloadOf(tx, row);
-  const facts = fromFactColumns(row) ?? readAgain(row, payload, bodyBytesMax);
+  const facts = fromFactColumns(row) ?? readAgain(row, payload, maxBodyBytes);
   const applied = await adopt(tx, row, facts);
   if (applied !== undefined)
     throw new EscrowMirrorError(
@@ -55,19 +55,19 @@ function isSetAside({ outcome, reason }: DeliveryRow): boolean {
 /** As the unsigned header says, or else: a proxy may have inflated a body and left the header, or lost the header alone. */
 const encodings = [undefined, "gzip", "deflate", "br"];
 
-function readAgain({ id }: DeliveryRow, payload: PayloadRow | undefined, bodyBytesMax: number): EventFacts {
+function readAgain({ id }: DeliveryRow, payload: PayloadRow | undefined, maxBodyBytes: number): EventFacts {
   if (payload === undefined)
     throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: its body was pruned`);
   const { body, headers } = payload;
-  const first = readAs(headers["content-encoding"], body, bodyBytesMax);
+  const first = readAs(headers["content-encoding"], body, maxBodyBytes);
   if (first.ok) return first.value.facts;
-  const readable = encodings.map((each) => readAs(each, body, bodyBytesMax)).find((each) => each.ok);
+  const readable = encodings.map((each) => readAs(each, body, maxBodyBytes)).find((each) => each.ok);
   if (readable !== undefined) return readable.value.facts;
   const { reason, detail } = first.error;
   throw new EscrowMirrorError("not-releasable", `delivery ${id} can't be applied: ${reason}: ${detail}`);
 }
 
-function readAs(encoding: string | undefined, body: Uint8Array, bodyBytesMax: number) {
-  const inflated = inflateBody(body, encoding, bodyBytesMax);
+function readAs(encoding: string | undefined, body: Uint8Array, maxBodyBytes: number) {
+  const inflated = inflateBody(body, encoding, maxBodyBytes);
   return inflated.ok ? parseEvent(inflated.value) : inflated;
 }

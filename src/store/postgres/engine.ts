@@ -268,7 +268,7 @@ function createSession(
         if (row?.[0] === "on") throw Object.assign(new Error("the server is read-only"), { code: "25006" });
       }),
     commit: async () => {
-      // What was not waited for may have failed, or have written fewer rows than it should.
+      // A statement that nobody awaited may have failed, or have written fewer rows than it should.
       await last;
       refuseFailed();
       await inTurn(async () => {

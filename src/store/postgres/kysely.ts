@@ -30,14 +30,14 @@ export const language: Omit<Dialect, "createDriver"> = {
   createQueryCompiler: () => new PostgresQueryCompiler(),
 };
 
-export interface Reading {
+export interface ReadingParts {
   /** For messages: where the database is. */
   readonly store: string;
   readonly deadlineMs: number;
   readonly lend: () => Promise<Lent>;
 }
 
-export function readingDialect(reading: Reading): Dialect {
+export function readingDialect(reading: ReadingParts): Dialect {
   return { ...language, createDriver: () => createDriver(reading) };
 }
 
@@ -46,7 +46,7 @@ const lendingMs = 8000;
 /** A report may take long. A server that hangs would take for ever. */
 const queryMs = 600_000;
 
-function createDriver(reading: Reading): Driver {
+function createDriver(reading: ReadingParts): Driver {
   const taken = new WeakMap<DatabaseConnection, Taken>();
   return {
     init: async () => {},
@@ -72,7 +72,7 @@ interface Taken extends DatabaseConnection {
   end(): Promise<void>;
 }
 
-async function acquire({ store, deadlineMs, lend }: Reading): Promise<Taken> {
+async function acquire({ store, deadlineMs, lend }: ReadingParts): Promise<Taken> {
   const waitMs = Math.min(deadlineMs, lendingMs);
   const place = `mirror.db on ${store}`;
   const lent = await within(waitMs, lend(), noConnection, (late) => late.release(false)).catch(

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { toSchedule, type Arrangement, type Schedule } from "../story/schedule.ts";
+import { toSchedule, type Arrangement, type StorySchedule } from "../story/schedule.ts";
 import { toTimeline } from "../story/timeline.ts";
 import { history, type HistoryConstraints } from "./history.ts";
 import { snapshotPlan } from "./snapshot-plan.ts";
@@ -18,7 +18,7 @@ export interface ScheduleConstraints extends HistoryConstraints {
  * Schedules: histories as deliveries that come out of order, more than once, under fresh ids, in batches of any size,
  * with losses and API reads between. They print as a timeline and shrink towards everything once, in order, one by one.
  */
-export function schedule(constraints: ScheduleConstraints = {}): fc.Arbitrary<Schedule> {
+export function schedule(constraints: ScheduleConstraints = {}): fc.Arbitrary<StorySchedule> {
   const { contractsMax = 1, manner = "complete" } = constraints;
   const { losses = manner === "wild", snapshots = manner === "wild" } = constraints;
   const told = fc.uniqueArray(history(constraints), {
@@ -44,6 +44,6 @@ export function arrangement(): fc.Arbitrary<Arrangement> {
 }
 
 /** fast-check shows a counterexample by this. */
-function printable(made: Schedule): Schedule {
+function printable(made: StorySchedule): StorySchedule {
   return Object.assign(made, { [fc.toStringMethod]: () => toTimeline(made) });
 }

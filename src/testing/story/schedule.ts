@@ -5,7 +5,7 @@ import type { History, SentEvent } from "./history.ts";
 import { takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
 /** The arrivals of one or more histories, in one order, each batch at once. */
-export interface Schedule {
+export interface StorySchedule {
   readonly histories: readonly History[];
   /** Everything that arrives, each once, in the order of the story. */
   readonly distinct: readonly ScheduledArrival[];
@@ -42,7 +42,7 @@ export interface Arrangement {
 }
 
 /** The same things in another arrangement. */
-export function rearrange({ histories, distinct }: Schedule, arranged: Arrangement): Schedule {
+export function rearrange({ histories, distinct }: StorySchedule, arranged: Arrangement): StorySchedule {
   return { histories, distinct, batches: arrange(distinct, arranged) };
 }
 
@@ -70,7 +70,7 @@ export function toSchedule(
   lost: readonly boolean[],
   reads: readonly SnapshotPlan[],
   arranged: Arrangement,
-): Schedule {
+): StorySchedule {
   const events = histories
     .flatMap(({ sent }) => sent)
     .filter((_, index) => lost[index] !== true)

@@ -1,10 +1,10 @@
 import type { History, SentEvent } from "./history.ts";
 import type { ContractLife, LifeMove } from "./life.ts";
-import type { Arrived, Schedule } from "./schedule.ts";
+import type { Arrived, StorySchedule } from "./schedule.ts";
 import type { ScheduledSnapshot } from "./snapshot-plan.ts";
 
 /** A schedule as a story: what happened, then what arrived, batch by batch. */
-export function toTimeline({ histories, batches, distinct }: Schedule): string {
+export function toTimeline({ histories, batches, distinct }: StorySchedule): string {
   const heard = new Set(distinct.flatMap((arrival) => (arrival.kind === "event" ? [arrival.sent] : [])));
   const told = histories.flatMap((each) => tellHistory(each, heard));
   const arrived = batches.map((batch, index) => `  ${index + 1}. ${batch.map(tellArrived).join(" | ")}`);

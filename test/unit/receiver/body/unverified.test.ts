@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../../../src/receiver/outcome.ts";
 import { createUnverified, type HeldBody } from "../../../../src/receiver/body/unverified.ts";
 
-const limits = { bodyBytesMax: 1000, bytesMax: 3000 };
+const limits = { maxBodyBytes: 1000, bytesMax: 3000 };
 const bytes = (count: number, fill = 1) => new Uint8Array(count).fill(fill);
 
 /** A body that is being read, and the verdict that it was ended with. */
