@@ -1,13 +1,13 @@
 /** A state machine as a picture: text that Mermaid draws, and with it GitHub and most editors. Pure. */
-import type { Machine, MachineTransition } from "../domain/machine.ts";
-import { statusesOf } from "../domain/machine.ts";
+import { statusesOf, type Machine, type MachineTransition } from "../domain/machine.ts";
+import { canonicalStatus } from "../domain/status.ts";
 import { groupBy } from "../shared/group-by.ts";
 
 /** Options of `toMermaid`. */
 export interface MermaidOptions {
   /**
-   * Statuses to highlight, in order, such as one contract's history. A step that the machine does not have is drawn too, and
-   * labelled `not in the machine`.
+   * Statuses to highlight, in order and in any case, such as one contract's history. A step that the machine does not have
+   * is drawn too, and labelled `not in the machine`.
    */
   readonly path?: readonly string[] | undefined;
 }
@@ -31,7 +31,8 @@ interface Arrow {
  * console.log(toMermaid(contractMachine, { path }));
  * ```
  */
-export function toMermaid(machine: Machine, { path = [] }: MermaidOptions = {}): string {
+export function toMermaid(machine: Machine, options: MermaidOptions = {}): string {
+  const path = pathIn(machine, options.path ?? []);
   const arrows = [...arrowsOf(machine), ...unknownSteps(machine, path)];
   const statuses = [...new Set([...statusesOf(machine), ...path])];
   const idOf = (status: string | null): string =>
@@ -45,6 +46,12 @@ export function toMermaid(machine: Machine, { path = [] }: MermaidOptions = {}):
     ...(path.length === 0 ? [] : highlight([...new Set(path)].map(idOf), taken)),
   ];
   return ["flowchart TB", ...lines.map((line) => `  ${line}`), ""].join("\n");
+}
+
+/** In the machine's spelling, and without steps from a status to itself. */
+function pathIn(machine: Machine, path: readonly string[]): string[] {
+  const statuses = path.map((status) => canonicalStatus(machine, status));
+  return statuses.filter((status, index) => status !== statuses[index - 1]);
 }
 
 /** One arrow for each pair of statuses: labels of several would cover each other. */

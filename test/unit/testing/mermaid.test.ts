@@ -58,6 +58,13 @@ it("a step that a path takes twice is drawn once", () => {
   expect(text.match(/==>/g)).toHaveLength(1);
 });
 
+it("a status of a path is known in any case, and one that stays is no step", () => {
+  const path = ["Pending", "pending", "APPROVED"];
+  expect(toMermaid(contractMachine, { path })).toBe(
+    toMermaid(contractMachine, { path: ["pending", "Approved"] }),
+  );
+});
+
 it("a path of one status in the middle highlights no arrow", () => {
   expect(toMermaid(small, { path: ["Shut"] })).not.toContain("linkStyle");
 });
