@@ -11,8 +11,8 @@ import type { HandlerOptions } from "../handlers/handler.ts";
 import type { Filter } from "../handlers/subscription.ts";
 import { createJobQueries, type JobQueries } from "../queries/jobs.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Store } from "../store/store.ts";
-import type { SubscriptionRow } from "../store/tables.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
+import { allBut, type SubscriptionRow } from "../store/tables.ts";
 
 /** A handler that jobs are owed to, whether or not this process runs it. */
 export interface RegisteredHandler {
@@ -139,17 +139,41 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
   };
 }
 
+/** How many of its jobs one transaction looks at: nobody waits for the length of a backlog. */
+const removedRows = 200;
+
+type Place = readonly [createdAt: string, seq: number];
+
+/** Its jobs go first: where that is broken off, the handler is still there to be removed. */
 async function removeHandler(store: Store, name: string): Promise<void> {
-  await store.transaction(async (tx) => {
-    await tx.jobs.lockSubscriptions("exclusive");
-    const [known] = await tx.lookup("subscriptions", "name", [name]);
-    if (known === undefined) throw new EscrowMirrorError("not-found", `no handler is named ${name}`);
-    await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+  let after: Place | undefined;
+  do after = await store.transaction((tx) => removePage(tx, name, after));
+  while (after !== undefined);
+}
+
+/** @returns where the next page begins; with the last one the handler is gone */
+async function removePage(
+  tx: StoreTransaction,
+  name: string,
+  after: Place | undefined,
+): Promise<Place | undefined> {
+  await tx.jobs.lockSubscriptions("exclusive");
+  const [known] = await tx.lookup("subscriptions", "name", [name]);
+  if (known === undefined) throw new EscrowMirrorError("not-found", `no handler is named ${name}`);
+  const rows = await tx.walk(
+    "jobs",
+    { of: { field: "handler", value: name }, by: ["createdAt", "seq"], after, rowsMax: removedRows },
+    { without: allBut("jobs", ["createdAt", "seq"]) },
+  );
+  if (rows.length > 0)
     await tx.remove("jobs", [
-      { field: "handler", op: "=", value: name },
+      { field: "seq", op: "in", value: rows.map(({ seq }) => seq) },
       { field: "state", op: "in", value: ["waiting", "due", "dead"] },
     ]);
-  });
+  const last = rows.at(-1);
+  if (last !== undefined && rows.length === removedRows) return [last.createdAt, last.seq];
+  await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+  return undefined;
 }
 
 async function retryJob(store: Store, id: string): Promise<void> {

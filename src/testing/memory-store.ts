@@ -1,4 +1,5 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
+import { groupBy } from "../shared/group-by.ts";
 import { createLock } from "../shared/lock.ts";
 import { createPace } from "../shared/pace.ts";
 import type {
@@ -143,11 +144,8 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       without?: readonly FieldOf<Name>[],
       limitEach = Number.POSITIVE_INFINITY,
     ) {
-      const rows = [...new Set(values)].flatMap((value) =>
-        rowsOf(table)
-          .filter((row) => row[field] === value)
-          .slice(0, limitEach),
-      );
+      const groups = groupBy(rowsOf(table), (row) => row[field]);
+      const rows = [...new Set(values)].flatMap((value) => groups.get(value)?.slice(0, limitEach) ?? []);
       return rows.map(blank(without)) as unknown as Tables[Name][];
     },
 
@@ -168,16 +166,19 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     },
 
     async lockContracts(contractIds) {
-      return rowsOf("contracts").filter(({ contractId }) =>
-        contractIds.includes(contractId as string),
-      ) as unknown as Tables["contracts"][];
+      return this.lookup("contracts", "contractId", contractIds);
     },
 
     async insert(table, rows) {
-      return rows.map((row) => {
-        if (rowsOf(table).some((taken) => collides(table, taken, row))) return false;
+      const known = rowsOf(table);
+      const unique: readonly string[] = tables[table].unique;
+      const taken = new Map(unique.map((field) => [field, new Set(known.map((row) => row[field]))]));
+      return rows.map((row: Row) => {
+        const isTaken = [...taken].some(([field, values]) => row[field] !== null && values.has(row[field]));
+        if (isTaken || content[table].has(keyOf(table, row))) return false;
         const fresh = numbered(table, row, nextSeq);
         writable(table).set(keyOf(table, fresh), fresh);
+        for (const [field, values] of taken) values.add(row[field]);
         return true;
       });
     },
@@ -191,8 +192,9 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     },
 
     async updateEach(table, field, rows) {
+      const groups = groupBy(rowsOf(table), (row) => row[field]);
       for (const set of rows) {
-        const named = rowsOf(table).filter((each) => each[field] === set[field]);
+        const named = groups.get(set[field]) ?? [];
         proveWritten(table, 1, named.length);
         for (const row of named) {
           writable(table).delete(keyOf(table, row));

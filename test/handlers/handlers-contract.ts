@@ -277,6 +277,33 @@ export function describeHandlers(name: string, create: () => Store): void {
       expect(seen).toEqual(["CNT-1"]);
     });
 
+    it("are ended in short transactions, however many jobs they are owed, and lose no other's", async () => {
+      const store = create();
+      let commits = 0;
+      const counting = withTransactions(store, (work) => {
+        commits++;
+        return store.transaction(work);
+      });
+      const mirror = await open({ store: counting, jobs: { run: false } });
+      for (const each of ["a", "b"]) mirror.on("contract.created", () => undefined, { name: each });
+      await mirror.idle();
+      const owed = Array.from({ length: 1200 }, (_, index) => ({
+        handler: index % 200 === 0 ? "b" : "a",
+        contractId: `CNT-${index % 7}`,
+        jobKey: `job ${index}`,
+        contentKey: null,
+        webhookId: null,
+        payload: null,
+      }));
+      await store.transaction((tx) => tx.jobs.insert(owed));
+      commits = 0;
+      await mirror.handlers.remove("a");
+      expect(commits).toBeGreaterThan(2);
+      const left = (await mirror.jobs.list()).items;
+      expect(left.map(({ handler }) => handler)).toEqual(Array.from({ length: 6 }, () => "b"));
+      expect((await mirror.handlers.list()).map((each) => each.name)).toEqual(["b"]);
+    });
+
     it("can be ended for good, listed, and refused under a name of another kind", async () => {
       const mirror = await open({ jobs: { run: false } });
       mirror.on("contract.created", () => undefined, { name: "a" });
