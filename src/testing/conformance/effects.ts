@@ -1,4 +1,4 @@
-/** What deliveries leave behind: once each, in whatever order, and for good. */
+/** The effects of deliveries: once each, in any order, and for good. */
 import type { Delivery } from "../delivery.ts";
 import { underFreshId } from "../laws/arrivals.ts";
 import { isSame, isTaken, tellAnswer, tellObserved, type Probe } from "./probe.ts";

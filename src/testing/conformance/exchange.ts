@@ -10,7 +10,7 @@ export interface Sent {
   readonly isChunked?: boolean | undefined;
 }
 
-/** What came back. `status` is `undefined` where no answer came: `problem` then says why. */
+/** The answer. `status` is `undefined` if none came: `problem` then says why. */
 export interface Answer {
   readonly status: number | undefined;
   readonly problem: string;

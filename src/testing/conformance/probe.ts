@@ -1,4 +1,4 @@
-/** What the checks do to a receiver: send to it, and look at what it holds. */
+/** The access of the checks to a receiver: they send to it, and read its state. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { buildEvent, type EventData } from "../build-event.ts";
@@ -16,7 +16,7 @@ export interface Probe {
   send(delivery: Omit<Sent, "method"> & { readonly method?: string }): Promise<Answer>;
   /** Sends one after the other. Gives the first answer that is not 2xx. */
   sendAll(deliveries: readonly Delivery[]): Promise<Answer | undefined>;
-  /** What the receiver holds, its contract's id blanked, so that two contracts compare. */
+  /** The receiver's state without its contract's id, so that two contracts compare. */
   observe(contractId: string): Promise<Observation | undefined>;
   /** Looks until the observation holds, for two seconds at most. Gives the last one. */
   observeUntil(

@@ -7,10 +7,11 @@ import { refusedTrials } from "./refused.ts";
 import type { Found, Trial } from "./trial.ts";
 
 /**
- * What your side holds of a contract, as plain JSON: what a duplicate must not change. Leave out webhook ids and times of
- * arrival, which differ between two contracts with the same story.
+ * Your side's state of a contract, as plain JSON: a duplicate must not change it. Leave out webhook ids and times of
+ * arrival: they differ between two contracts with the same story.
  */
 export interface Observation {
+  /** The contract's status. */
   readonly status?: string | null | undefined;
   /** The sum of its payments, in halalas. */
   readonly paidMinor?: number | null | undefined;
@@ -29,7 +30,7 @@ export interface ConformanceOptions {
   /** Default `X-Service-`. */
   readonly headerPrefix?: string | undefined;
   /**
-   * Gives what your side holds of a contract; `undefined` for one that it does not know. Without it the effects of deliveries
+   * Returns your side's state of a contract, or `undefined` for an unknown one. Without it the effects of deliveries
    * are not observable.
    */
   readonly observe?:
@@ -42,20 +43,23 @@ export interface ConformanceOptions {
 
 /** One thing that a receiver must do, and what it did. */
 export interface ConformanceCheck {
+  /** A short name. */
   readonly name: string;
   /** `true` too for what is not observable: `got` then says so. */
   readonly ok: boolean;
+  /** The expected behaviour. */
   readonly expected: string;
   /** `"not observable"` where `observe` or `restart` is missing, or does not show it. */
   readonly got: string;
-  /** What to change. Empty where nothing is. */
+  /** The fix. Empty if the check passed. */
   readonly advice: string;
 }
 
-/** What a receiver does and what it lacks. */
+/** The result of all checks. */
 export interface ConformanceReport {
   /** No check failed. Those that are not observable don't count. */
   readonly ok: boolean;
+  /** Each check, in order. */
   readonly checks: readonly ConformanceCheck[];
 }
 

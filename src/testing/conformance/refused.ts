@@ -1,4 +1,4 @@
-/** What nobody signed: each must be refused, and leave nothing. */
+/** Requests that nobody signed: each must be refused, without a trace. */
 import type { Delivery } from "../delivery.ts";
 import { isSame, tellAnswer, tellObserved, type Probe } from "./probe.ts";
 import type { Answer } from "./exchange.ts";

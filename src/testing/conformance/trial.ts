@@ -4,9 +4,9 @@ import type { Probe } from "./probe.ts";
 export interface Trial {
   readonly name: string;
   readonly expected: string;
-  /** What to change where it fails. */
+  /** The fix if it fails. */
   readonly advice: string;
-  /** What it looks through, beside the answers. */
+  /** The further means that it needs, beside the answers. */
   readonly needs?: "observe" | "restart";
   run(probe: Probe): Promise<Found>;
 }
