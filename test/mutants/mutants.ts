@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/receiver/transition.ts",
     find: 'facts.orderKey > (contract?.lastKey ?? "")',
     replace: 'facts.orderKey !== (contract?.lastKey ?? "")',
-    tests: ["queries/queries"],
+    tests: ["queries/contracts"],
   },
   {
     name: "a webhook clears fields",

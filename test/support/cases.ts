@@ -76,7 +76,7 @@ const cases = {
   "Derived flag not cleared when a dispute verdict flips": "order",
   "Same JSON key twice": "signatures",
   "Value altered before it enters the signed text": "signatures",
-  "Paged back-fill skips or loops": "test/unit/queries/queries.test.ts (our own lists); later: reconcile",
+  "Paged back-fill skips or loops": "test/unit/queries/paging.test.ts (our own lists); later: reconcile",
   "Body is decoded to text before hashing": "signatures",
   "Gateway hands over the body base64-encoded": "http",
   "Synchronous HMAC on runtimes with only Web Crypto": "later: adapters (Node only, and said so)",
