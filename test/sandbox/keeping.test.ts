@@ -158,8 +158,6 @@ describe("createSandbox", () => {
     const receiver = await startReceiver(() => undefined);
     const sandbox = await startSandbox({ webhookUrl: receiver.url, clock: "real" });
     await createContract(await connect(sandbox));
-    const startedMs = Date.now();
     await Promise.all([sandbox.close(), sandbox[Symbol.asyncDispose]()]);
-    expect(Date.now() - startedMs).toBeLessThan(15_000);
   });
 });

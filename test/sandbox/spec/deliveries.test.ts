@@ -294,16 +294,14 @@ describe("resend", () => {
 });
 
 describe("clocks", () => {
-  it("at speed 600 make forty seconds of retries less than twenty", async () => {
+  it("at speed 3600 make the 72 minutes of all retries shorter than a test may take", async () => {
     const receiver = await startReceiver(
-      (response, _one, count) => void response.writeHead(count < 3 ? 500 : 200).end(),
+      (response, _one, count) => void response.writeHead(count < 6 ? 500 : 200).end(),
     );
-    const sandbox = await startSandbox({ clock: "real", speed: 600, webhookUrl: receiver.url });
-    const startedMs = Date.now();
+    const sandbox = await startSandbox({ clock: "real", speed: 3600, webhookUrl: receiver.url });
     await sendTest(sandbox);
     await sandbox.deliveries.drained();
-    expect(receiver.received.length).toBe(3);
-    expect(Date.now() - startedMs).toBeLessThan(20_000);
+    expect(receiver.received.length).toBe(6);
   });
 
   it("leap forward on a real clock, through each retry in its order", async () => {
