@@ -23,7 +23,11 @@ describe.each(statistics)("on SQLite, where statistics %s", (_, numbersOf) => {
 
   beforeAll(async () => {
     record(database, asked);
-    mirror = await createMirror({ store: sqlite({ database }), webhook: { secrets: secret } });
+    mirror = await createMirror({
+      store: sqlite({ database }),
+      webhook: { secrets: secret },
+      jobs: { run: false },
+    });
     for (const sql of fillStatements((table) => `escrow_${table}`, sqliteBytes, 200)) database.exec(sql);
     if (numbersOf !== undefined) plant(database, numbersOf);
   });
