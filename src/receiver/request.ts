@@ -1,4 +1,4 @@
-/** The step *request*: whatever a host has for a request becomes one shape (semantics §2). Total: no value in it throws. */
+/** The step *request*: every form of a request becomes one shape. It never throws, whatever the values are. */
 import { isBodyStream, viewOf, type BodyStream } from "./body/body-stream.ts";
 import { failed, type Verdict } from "./outcome.ts";
 

@@ -69,8 +69,16 @@ function resolved(symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
 
-/** A type is shown whole, with the comments in it; of code only its own comment and its types are. */
+/**
+ * A type is shown whole, with the comments in it; of code only its own comment and its types are. The comment at the head of
+ * a file may be shown with the first of them.
+ */
 function shownOf(declaration: ts.Declaration): string {
+  const [head = ""] = /^\/\*\*[^]*?\*\//.exec(declaration.getSourceFile().text) ?? [];
+  return `${head}\n${ownTextOf(declaration)}`;
+}
+
+function ownTextOf(declaration: ts.Declaration): string {
   if (ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration))
     return declaration.getFullText();
   return ts
@@ -95,6 +103,7 @@ function typesIn(declaration: ts.Declaration): ts.Symbol[] {
 
 function namedBy(node: ts.Node): ts.Node | undefined {
   if (ts.isTypeReferenceNode(node)) return node.typeName;
+  if (ts.isTypeQueryNode(node)) return node.exprName;
   return ts.isExpressionWithTypeArguments(node) ? node.expression : undefined;
 }
 
