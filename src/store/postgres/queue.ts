@@ -7,18 +7,20 @@ import type { JobRow } from "../tables.ts";
 import { toArray } from "./array.ts";
 import { channelOf } from "./listen.ts";
 
+export type ArrayQueueStatements = ReturnType<typeof arrayQueueStatements>;
+
 /**
  * The queue where many transactions write at a time. Whoever adds to a contract's lines, or moves one on, holds that
  * contract's lock until the commit: else a job that comes while the head of its line ends would wait for ever.
  *
+ * @param sql made once, and not for each transaction
  * @param clock the clock that was injected; without one the times of jobs are the database's
  */
 export function createArrayQueue(
   session: ArraySession,
-  place: TablePlace,
+  sql: ArrayQueueStatements,
   clock: () => Clock | undefined,
 ): JobQueue {
-  const sql = statementsOf(place);
   const now = (): SqlValue => {
     const injected = clock();
     return injected === undefined ? null : toIsoTime(injected.now());
@@ -44,7 +46,7 @@ export function createArrayQueue(
     async insert(added) {
       if (added.length === 0) return [];
       lockLines(added.map(({ contractId }) => encodeValue("text", contractId) as string | null));
-      const rows = await session.all(sql.insert, [now(), ...columnsOfNew(added), channelOf(place)]);
+      const rows = await session.all(sql.insert, [now(), ...columnsOfNew(added), sql.channel]);
       const wentIn = new Set(rows.map(([seat]) => Number(seat)));
       return added.map((_, index) => wentIn.has(index + 1));
     },
@@ -170,13 +172,14 @@ function timeIn(ms = "0"): string {
   return `to_char((coalesce($1::timestamptz, clock_timestamp()) + ${ms} * interval '1 millisecond') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-function statementsOf(place: TablePlace) {
+export function arrayQueueStatements(place: TablePlace) {
   const at = sqlNamesIn(place);
   const [jobs, workers] = [at("jobs"), at("workers")];
   const columns = columnsOf("jobs")
     .map(({ name }) => `j.${name}`)
     .join(", ");
   return {
+    channel: channelOf(place),
     lockName: `escrow-mirror ${at("")}`,
     lockLines: `select count(pg_advisory_xact_lock(hashtextextended($1 || ' line ' || id, 0))) from unnest($2::text[]) as id`,
     share: `select pg_advisory_xact_lock_shared(hashtextextended($1 || ' subscriptions', 0))`,

@@ -38,7 +38,7 @@ import {
   type Connections,
   type PgPool,
 } from "./pool.ts";
-import { createArrayQueue, nextArrayJobAt } from "./queue.ts";
+import { arrayQueueStatements, createArrayQueue, nextArrayJobAt } from "./queue.ts";
 import { createArrayStatements } from "./statements.ts";
 import type { Session } from "../sql/session.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
@@ -95,6 +95,7 @@ function buildStore(parts: StoreParts): PostgresStore {
   const { place, description, deadlineMs, partition, connections, db } = parts;
   const kysely = new Kysely<AnyDatabase>({ dialect: compiling });
   const arrayStatements = createArrayStatements(kysely, place);
+  const queueStatements = arrayQueueStatements(place);
   const engine = createPostgresEngine({
     description,
     connections,
@@ -109,7 +110,7 @@ function buildStore(parts: StoreParts): PostgresStore {
     db: db.withPlugin(prefixPlugin(place)),
     batches: (session) => createArrayBatches(session, arrayStatements),
     queue: (session, injected) =>
-      createArrayQueue(session, place, () => (injected() === systemClock ? undefined : injected())),
+      createArrayQueue(session, queueStatements, () => (injected() === systemClock ? undefined : injected())),
     lookEveryMs: 200,
     lend: (session) => {
       const goOn = session.pauseTime();

@@ -57,7 +57,7 @@ export function decodeValue(type: ColumnType, value: unknown): unknown {
     case "boolean":
       return Number(value) === 1;
     case "hex":
-      return Buffer.from(bytesOf(value)).toString("hex");
+      return hexOf(bytesOf(value));
     case "serial":
     case "integer":
       return Number(value);
@@ -81,6 +81,11 @@ function parseJson(value: unknown): unknown {
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
   throw new EscrowMirrorError("internal-error", `the database driver gives bytes as ${typeof value}`);
+}
+
+/** Without a copy of the bytes: each row has some. */
+function hexOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("hex");
 }
 
 /** A row from its values, in column order less those that were not read. */

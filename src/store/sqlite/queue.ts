@@ -7,9 +7,14 @@ import { guarded, type SqliteHandle } from "./handle.ts";
 import { lostForGood, settledAs, type JobQueue, type Settlement } from "../queue.ts";
 import type { JobRow } from "../tables.ts";
 
-/** The queue where one transaction writes at a time: a line can't change between two of its statements. */
-export function createRowQueue(session: RowSession, place: TablePlace, clock: () => Clock): JobQueue {
-  const sql = statementsOf(place);
+export type RowQueueStatements = ReturnType<typeof rowQueueStatements>;
+
+/**
+ * The queue where one transaction writes at a time: a line can't change between two of its statements.
+ *
+ * @param sql made once: long texts cost more to put together and to look up than most of these statements to run
+ */
+export function createRowQueue(session: RowSession, sql: RowQueueStatements, clock: () => Clock): JobQueue {
   const nowPlus = (ms: number): string => toIsoTime(clock().now() + ms);
   const jobs = async (statement: string, values: readonly SqlValue[]): Promise<JobRow[]> =>
     decodeRows("jobs", await session.all(statement, values)).sort(bySeq);
@@ -127,7 +132,7 @@ function encodeText(text: string | null): SqlValue {
 
 const open = "state in ('waiting', 'due', 'running')";
 
-function statementsOf(place: TablePlace) {
+export function rowQueueStatements(place: TablePlace) {
   const at = sqlNamesIn(place);
   const [jobs, workers] = [at("jobs"), at("workers")];
   const columns = columnsOf("jobs").map(({ name }) => name);

@@ -14,7 +14,7 @@ import { createSqliteEngine } from "./engine.ts";
 import { closeAll, type Closable } from "./handle.ts";
 import { lendWriter } from "./kysely.ts";
 import { parseSqliteOptions, type SqliteOptions, type SqliteTarget } from "./options.ts";
-import { createRowQueue, lookAgainWhenChanged, nextRowJobAt } from "./queue.ts";
+import { createRowQueue, lookAgainWhenChanged, nextRowJobAt, rowQueueStatements } from "./queue.ts";
 import { selective } from "./selective.ts";
 
 /**
@@ -55,13 +55,14 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
   const { dialect } = connections.browsing;
   const place = { schema: null, prefix };
   const statements = createStatements(new Kysely<AnyDatabase>({ dialect }), place, selective);
+  const queueStatements = rowQueueStatements(place);
   const store = createKyselyStore({
     engine: createSqliteEngine({ ...engineParts, ...connections }),
     dialect: sqliteDialect,
     place,
     statements,
     db: new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(place)] }),
-    queue: (session, clock) => createRowQueue(session, place, clock),
+    queue: (session, clock) => createRowQueue(session, queueStatements, clock),
     lookEveryMs: 40,
     lend: () => lendWriter(connections.writer, place),
     nextJobAt: (session, handlers) => nextRowJobAt(session, place, handlers),
