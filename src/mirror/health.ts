@@ -1,5 +1,5 @@
-import { orphansIn } from "../handlers/orphans.ts";
-import { countJobs, countQuarantined, type JobCounts } from "../queries/counts.ts";
+import { standingOf, type Standing } from "../handlers/standing.ts";
+import { countQuarantined, type JobCounts } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
 import type { Refused } from "../receiver/tally.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -59,15 +59,16 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
     const found = await settle(() => undone(store, inspect));
-    const { lastDeliveryAt, quarantined, jobs } = found.ok ? found.value : unknown;
-    const orphans = await settle(() => orphansIn(store, clock));
+    const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
+    const standing = await settle(() => standingOf(store, clock));
+    const { jobs, orphans } = standing.ok ? standing.value : idle;
     const warnings = warningsOf({
       nowMs: clock.now(),
       tally,
       consecutiveFailures,
       quarantined,
       deadJobs: jobs.dead,
-      orphans: orphans.ok ? orphans.value : [],
+      orphans,
       refusedHandlers: refusedHandlers(),
       storeFault: found.ok ? undefined : saidOf(found.error),
       unprovenIds: await longUnproven(),
@@ -77,8 +78,8 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
   };
 }
 
-const noJobs: JobCounts = { due: 0, waiting: 0, running: 0, dead: 0 };
-const unknown = { lastDeliveryAt: null, quarantined: 0, jobs: noJobs };
+const unknown = { lastDeliveryAt: null, quarantined: 0 };
+const idle: Standing = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
 
 function saidOf(error: unknown): string {
   return isEscrowMirrorError(error) ? error.message : nameOfError(error);
@@ -95,7 +96,6 @@ async function inspect(tx: StoreTransaction) {
   const found = {
     lastDeliveryAt: newest?.receivedAt ?? null,
     quarantined: await countQuarantined(tx),
-    jobs: await countJobs(tx),
   };
   await proveInserting(tx);
   return found;

@@ -47,7 +47,7 @@ async function countOf(reader: StoreReader, status: string | null): Promise<numb
   }
 }
 
-/** How many jobs there are by state: 10,000 where they are more. Done ones are not counted. */
+/** How many jobs there are by state: 1,000 where they are more. Done ones are not counted. */
 export interface JobCounts {
   /** Ready to run, or waiting for the time of their next attempt. */
   readonly due: number;
@@ -72,13 +72,16 @@ export function countQuarantined(reader: StoreReader): Promise<number> {
   });
 }
 
-/** How many jobs there are of each state that somebody has to see to, each up to `countMax`. */
+/** Jobs change all the time: on Postgres each that is counted is visited, for its page is rarely known to be visible to all. */
+const jobsMax = 1000;
+
+/** How many jobs there are of each state that somebody has to see to, each up to `jobsMax`. */
 export async function countJobs(reader: StoreReader): Promise<JobCounts> {
   const countIn = (value: keyof JobCounts): Promise<number> =>
     reader.count("jobs", {
       of: { field: "state", value },
       by: ["createdAt", "seq"],
-      rowsMax: countMax,
+      rowsMax: jobsMax,
     });
   const [due, waiting, running, dead] = await Promise.all(
     (["due", "waiting", "running", "dead"] as const).map(countIn),

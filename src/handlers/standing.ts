@@ -1,7 +1,9 @@
-/** Handlers that are owed jobs which no process runs: their code is gone, or the process that has it is not started. */
+/** How handlers stand, for health: their jobs, and whether anybody runs them. */
+import { countJobs, type JobCounts } from "../queries/counts.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreReader } from "../store/store.ts";
 
+/** A handler that is owed jobs which no process runs: its code is gone, or the process that has it is not started. */
 export interface Orphan {
   readonly handler: string;
   /** When its oldest job became due. ISO 8601. */
@@ -11,15 +13,23 @@ export interface Orphan {
 /** So long a job may be due, and a worker silent: a cron job may run handlers every few minutes. */
 const patienceMs = 600_000;
 
-export async function orphansIn(store: Store, clock: Clock): Promise<Orphan[]> {
+export interface Standing {
+  readonly jobs: JobCounts;
+  readonly orphans: readonly Orphan[];
+}
+
+/** In a read, which goes by the order of an index: what is written to all the time has statistics of another day. */
+export async function standingOf(store: Store, clock: Clock): Promise<Standing> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
-  const names = await store.read((reader) => withoutWorker(reader, lateAt));
+  const [jobs, names] = await store.read((reader) =>
+    Promise.all([countJobs(reader), withoutWorker(reader, lateAt)]),
+  );
   const orphans: Orphan[] = [];
   for (const handler of names) {
     const dueAt = await store.nextJobAt([handler]);
     if (dueAt !== null && dueAt < lateAt) orphans.push({ handler, dueAt });
   }
-  return orphans;
+  return { jobs, orphans };
 }
 
 /** The handlers that no worker runs which was heard of lately. */
