@@ -1,6 +1,6 @@
 import { parseFlags } from "../events/flags.ts";
 
-/** Everything that the mirror finds odd and tells, without refusing the delivery (semantics §2–§6). */
+/** Everything odd that the mirror reports without refusing the delivery. */
 export const anomalyKinds = [
   // The fold's: part of its result, so that a late event can take one away again.
   "gap",

@@ -99,6 +99,7 @@ export interface MilestoneRecord {
   readonly dueDate: string | null;
 }
 
+/** The states of a refund, in order. */
 export const refundStates = ["requested", "initiated", "succeeded"] as const;
 
 /** One refund, from both of its webhooks. Its id pairs them. */

@@ -1,6 +1,6 @@
 import type { ParseFlag } from "./flags.ts";
 
-/** The event types of §6.1. */
+/** The event types of the service's present edition. */
 export const specEventTypes = [
   "contract.created",
   "contract.approved",
@@ -22,7 +22,7 @@ export const specEventTypes = [
   "webhook.test",
 ] as const;
 
-/** Event types of the service's earlier edition (supplement), still understood. */
+/** Further event types of the service's earlier edition. */
 const earlierEventTypes = [
   "contract.delivered",
   "contract.received",

@@ -53,6 +53,7 @@ export type TableName = keyof Tables;
 /** The large field of a delivery: what telling two apart, and a list of them, does not need. */
 export const heavyFields = ["facts"] as const;
 
+/** The outcomes of stored deliveries. */
 export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed"] as const;
 
 /** One received delivery. Its ids and facts stay when the raw bytes are pruned, so a rebuild comes out the same. */
@@ -193,6 +194,7 @@ export interface JobRow {
   readonly finishedAt: string | null;
 }
 
+/** The states of a job. */
 export const jobStates = ["waiting", "due", "running", "done", "dead"] as const;
 
 /** A process that runs handlers, for as long as it is heard of. */

@@ -5,6 +5,7 @@ import type { Granted, ValidationError } from "../wire/refusal.ts";
 import type { UserRecord } from "../world/records.ts";
 import type { World } from "../world/world.ts";
 
+/** The fields of a user that can change. */
 const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const satisfies (keyof UserRecord)[];
 
 /** Changes to a user, which the checks before a refund see. A member that is left out stays as it is. */
