@@ -23,7 +23,7 @@ const mirror = await createMirror({
 
 // Exactly once: the row is committed with the delivery, or not at all.
 mirror.inTransaction(
-  ["payment.completed", "refund.full-succeeded"],
+  ["payment.completed", "refund.full-succeeded", "milestone.refund.full-succeeded"],
   async ({ contractId, amountMinor, event }, { trx }) => {
     const halalas = event === "payment.completed" ? amountMinor : -(amountMinor ?? 0);
     await sql`insert into ledger values (${contractId}, ${halalas}, ${event})`.execute(trx);
@@ -33,7 +33,7 @@ mirror.inTransaction(
 
 // At least once: the key prevents a second mail.
 mirror.on(
-  "refund.full-succeeded",
+  ["refund.full-succeeded", "milestone.refund.full-succeeded"],
   ({ contractId }, { idempotencyKey }) => {
     const mail = `The refund of ${contractId} has arrived.`;
     shop.prepare("insert or ignore into outbox values (?, ?)").run(mail, idempotencyKey);

@@ -54,7 +54,8 @@ export interface DefinedHandler extends HandlerOptions {
  *
  * ```ts
  * const emailBuyer = defineHandler("email-buyer", "refund.full-succeeded", async (event, ctx) => {
- *   await mail.send({ to: buyerOf(event.contractId), idempotencyKey: ctx.idempotencyKey });
+ *   const to = await emailOfOrder(event.reference);
+ *   await mail.send({ to, idempotencyKey: ctx.idempotencyKey });
  * });
  * ```
  *

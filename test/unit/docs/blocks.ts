@@ -19,8 +19,7 @@ declare global {
   const AppModule: new () => object;
   const MIRROR: symbol;
   const mail: { send(mail: { to: string; idempotencyKey: string }): Promise<void> };
-  function buyerOf(contractId: string): string;
-  function closeOrder(contractId: string): Promise<void>;
+  function emailOfOrder(reference: string | null): Promise<string>;
 }
 `;
 

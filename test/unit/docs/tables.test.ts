@@ -52,7 +52,7 @@ it.each(names)(
 );
 
 const queries = [...page.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, sql = ""]) => sql);
-const [join = "", lateOnSqlite = "", lateOnPostgres = ""] = queries;
+const [join = "", joinOnPostgres = "", lateOnSqlite = "", lateOnPostgres = ""] = queries;
 
 /** Two contracts that are paid: one 15 days ago, one 13. */
 async function payTwo(store: Store): Promise<void> {
@@ -76,9 +76,13 @@ it("the guide's queries find their contracts on SQLite", async () => {
   database.close();
 });
 
-it("the guide's query for Postgres finds its contract there", async () => {
+it("the guide's queries for Postgres find their contracts there", async () => {
   const schema = freshSchema();
   await payTwo(postgres({ connectionString: postgresUrl, schema }));
-  const rows = await run(lateOnPostgres.replaceAll("escrow_mirror.", `"${schema}".`));
-  expect(rows).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
+  const ask = (sql: string) => run(sql.replaceAll("escrow_mirror.", `"${schema}".`));
+  expect(await ask(lateOnPostgres)).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
+  await ask(`create table escrow_mirror.orders (id text primary key, total integer)`);
+  await ask(`insert into escrow_mirror.orders values ('order-13', 600)`);
+  const rows = await ask(joinOnPostgres.replace("from orders", "from escrow_mirror.orders"));
+  expect(rows).toMatchObject([{ id: "order-13", total: 600, status: "Escrow" }]);
 });
