@@ -9,3 +9,5 @@ export { assertConverges } from "./testing/laws/assert-converges.ts";
 export type { ConvergeOptions, Register, Schedule } from "./testing/laws/assert-converges.ts";
 export { assertHandlerIdempotent } from "./testing/laws/assert-handler-idempotent.ts";
 export type { IdempotentOptions } from "./testing/laws/assert-handler-idempotent.ts";
+export { commands } from "./testing/arbitraries/commands.ts";
+export type { CommandOptions, Integrator, IntegratorModel } from "./testing/arbitraries/commands.ts";

@@ -78,7 +78,8 @@ describe("the mirror under the kit", () => {
     });
     await server.close();
     await process.mirror.close();
-    expect(report.checks.filter(({ ok, got }) => !ok || got === "not observable")).toEqual([]);
+    const wrong = report.checks.filter(({ ok, got }) => !ok || got === "not observable");
+    expect(wrong.map(({ name, got }) => `${name}: ${got}`)).toEqual([]);
   });
 });
 

@@ -7,10 +7,19 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { mutants, type Mutant } from "./mutants.ts";
+import { kitMutants } from "./kit-mutants.ts";
+import { mutants as ourMutants, type Mutant } from "./mutants.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const copied = ["src", "test", "package.json", "tsconfig.json"];
+const copied = ["src", "adapters", "test", "package.json", "tsconfig.json"];
+const [suite, only = ""] = process.argv.slice(2);
+/**
+ * `kit`: the faults that the suite of an integrator must notice, with the testing kit alone. A pattern after it picks some, by
+ * file and name.
+ */
+const mutants = (suite === "kit" ? kitMutants : ourMutants).filter(({ file, name }) =>
+  new RegExp(only).test(`${file} ${name}`),
+);
 const atOnce = 2;
 
 interface Verdict {
@@ -26,7 +35,11 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages?: readonly string[];
+    }[];
   }[];
 }
 
@@ -53,7 +66,8 @@ function copyTree(): string {
   for (const path of copied) cpSync(join(root, path), join(tree, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   // The tests tried here need none of the set-up of the whole suite.
-  const config = 'export default { test: { include: ["test/unit/**/*.test.ts"], testTimeout: 120_000 } };\n';
+  const config =
+    'export default { test: { include: ["test/unit/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 120_000 } };\n';
   writeFileSync(join(tree, "vitest.mutants.config.mjs"), config);
   return tree;
 }
@@ -94,7 +108,9 @@ async function runTests(tree: string, tests: readonly string[]): Promise<Verdict
   const started = performance.now();
   const output = join(tree, "report.json");
   rmSync(output, { force: true });
-  const files = tests.map((test) => `test/unit/${test}.test.ts`);
+  const files = tests.map((test) =>
+    test.startsWith("kit/") ? `test/${test}.test.ts` : `test/unit/${test}.test.ts`,
+  );
   const reporting = ["--reporter=json", `--outputFile=${output}`];
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const options = ["run", "--config", "vitest.mutants.config.mjs", "--bail", "1", ...reporting, ...files];
@@ -122,13 +138,24 @@ function readReport(output: string, errors: string): string | undefined {
     throw new Error(`vitest left no report: ${errors}`, { cause });
   }
   const failed = read.testResults.flatMap(({ assertionResults }) => assertionResults);
-  const test = failed.find(({ status }) => status === "failed")?.fullName;
-  if (test !== undefined) return test;
+  const test = failed.find(({ status }) => status === "failed");
+  if (test !== undefined) return `${test.fullName}${whyOf(test.failureMessages?.[0])}`;
   const broken = read.testResults.find(({ message }) => message !== "");
   if (broken !== undefined || !read.success)
     return `a test file that does not load: ${broken?.message ?? errors}`;
   if (read.numTotalTests === 0) throw new Error("vitest found no test");
   return undefined;
+}
+
+/** What the kit says it found: the first line that is its own. */
+function whyOf(message = ""): string {
+  const lines = message.split("\n").map((line) => line.replace(/^(Got )?\w*Error: (?=.)/, "").trim());
+  const own = lines.find(
+    (line) =>
+      / (order|truth|record|promised|tells|state|answered) ?|^expected \[/.test(line) &&
+      !line.startsWith("Property"),
+  );
+  return own === undefined ? "" : ` (${own.slice(0, 160)})`;
 }
 
 function report(verdicts: readonly Verdict[]): void {

@@ -41,6 +41,7 @@ it("a receiver of Python's standard library lacks what its examples leave out", 
       "two copies at once take effect once",
       "an older event that comes late does not turn the state back",
       "what comes before its predecessors is not lost",
+      "a milestone's event leaves its contract's status",
       "of two refunds the one that is named succeeds",
       "amounts are exact",
     ]

@@ -63,6 +63,13 @@ export const effectTrials: readonly Trial[] = [
     ([created, approved, paid, released]) => [[released], [paid], [approved], [created]],
   ),
   {
+    name: "a milestone's event leaves its contract's status",
+    expected: "Escrow",
+    advice: "The status of a milestone.* event is the milestone's, not the contract's.",
+    needs: "observe",
+    run: milestoneApart,
+  },
+  {
     name: "of two refunds the one that is named succeeds",
     expected: "one refund initiated, the other succeeded",
     advice: "Match the two events of a refund by data.transactionId, not by contract, amount or milestone.",
@@ -126,6 +133,19 @@ function likePlain(
     };
   };
   return { name, expected, advice, needs: "observe", run };
+}
+
+async function milestoneApart(probe: Probe): Promise<Found> {
+  const contractId = probe.freshContract();
+  const [created, approved, paid] = storyOf(probe, contractId);
+  const milestones = ["milestone.payment.completed", "milestone.released"].map((type) =>
+    probe.event(type, contractId),
+  );
+  await probe.sendAll([created, approved, paid, ...milestones]);
+  await probe.settle();
+  const seen = await probe.observe(contractId);
+  if (seen?.status === undefined) return undefined;
+  return { ok: seen.status?.toLowerCase() === "escrow", got: String(seen.status) };
 }
 
 async function refundsById(probe: Probe): Promise<Found> {

@@ -134,7 +134,9 @@ function apply({ orders }: Database, event: Read): void {
     refunds: {},
   };
   orders.set(contractId, order);
-  if (status !== undefined && at > order.statusAt) Object.assign(order, { status, statusAt: at });
+  const isContracts = !event.event.startsWith("milestone.");
+  if (isContracts && status !== undefined && at > order.statusAt)
+    Object.assign(order, { status, statusAt: at });
   if (event.event === "payment.completed") {
     order.paidMinor += amountMinor;
     order.parcels += 1;
