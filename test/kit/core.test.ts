@@ -19,6 +19,7 @@ import {
 import { arbitraries } from "../../src/testing-fast-check.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
+import { expectConforming } from "./conforming.ts";
 import { register, stateOf } from "./sample/handlers.ts";
 import { startServer } from "./serve.ts";
 
@@ -78,8 +79,7 @@ describe("the mirror under the kit", () => {
     });
     await server.close();
     await process.mirror.close();
-    const wrong = report.checks.filter(({ ok, got }) => !ok || got === "not observable");
-    expect(wrong.map(({ name, got }) => `${name}: ${got}`)).toEqual([]);
+    expectConforming(report);
   });
 });
 

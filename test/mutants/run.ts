@@ -149,10 +149,12 @@ function readReport(output: string, errors: string): string | undefined {
 
 /** What the kit says it found: the first line that is its own. */
 function whyOf(message = ""): string {
-  const lines = message.split("\n").map((line) => line.replace(/^(Got )?\w*Error: (?=.)/, "").trim());
+  const lines = message
+    .split("\n")
+    .map((line) => line.replace(/^(Got )?\w*Error( \[\w+\])?: (?=.)/, "").trim());
   const own = lines.find(
     (line) =>
-      / (order|truth|record|promised|tells|state|answered) ?|^expected \[/.test(line) &&
+      / (order|truth|record|promised|tells|state|answered) ?|^fails: |^expected \[/.test(line) &&
       !line.startsWith("Property"),
   );
   return own === undefined ? "" : ` (${own.slice(0, 160)})`;

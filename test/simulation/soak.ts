@@ -6,7 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secondsSince, tellRan, type Ran } from "./report.ts";
 
-const fullCounts = { CASES: "100000", KILLS: "1000", RACES: "1000", ROUNDS: "500", SOAK: "1" };
+const fullCounts = {
+  CASES: "100000",
+  KILLS: "1000",
+  RACES: "1000",
+  ROUNDS: "500",
+  FUZZ_SECONDS: "300",
+  KIT_SCALE: "10",
+  SOAK: "1",
+};
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-soak-"));
 const summary = join(folder, "summary.jsonl");
@@ -32,7 +40,7 @@ process.exitCode = failed ? 1 : 0;
 async function runTests(): Promise<number> {
   const vitest = ["vitest", "run", "--config", "test/vitest.config.ts", "--no-file-parallelism"];
   const env = { ...fullCounts, ...process.env, SOAK_SUMMARY: summary };
-  const tests = spawn("npx", [...vitest, "test/property", "test/simulation", "test/postgres"], {
+  const tests = spawn("npx", [...vitest, "test/property", "test/simulation", "test/postgres", "test/kit"], {
     env,
     stdio: "inherit",
   });
