@@ -50,14 +50,20 @@ function historyFrom(random: Random, number: number): History {
   const choices = Array.from({ length: 1 + random.below(14) }, () => random.below(60));
   const opening = random.pick(["none", "paid", "funded"] as const);
   const life = walk(planFrom(random, number), opening, choices);
-  const dressings = life.events.map(() => ({
+  const reference = random.pick(["data", "metadata"] as const);
+  const dressings = life.events.map((_, index) => ({
     ...plainDressing,
+    // Once told, it need not be told again.
+    reference: index === 0 ? reference : random.pick([reference, "missing"] as const),
     casing: random.pick(["camel", "camel", "pascal"] as const),
     amount: random.pick(["decimals", "decimals", "short", "text"] as const),
     ids: random.pick(["text", "number"] as const),
   }));
   return { life, sent: tellLife(life, dressings, [], [], true) };
 }
+
+/** In halalas: above it a number is no longer exact. */
+const largestAmount = Number.MAX_SAFE_INTEGER;
 
 function planFrom(random: Random, number: number): LifePlan {
   return {
@@ -69,6 +75,6 @@ function planFrom(random: Random, number: number): LifePlan {
     milestoneIds: random.pick([[], ["13"], ["13", "14"], ["13", "14", "15"]]),
     reference: random.pick([null, `order-${number}`]),
     metadata: random.pick([{}, { metadata1: "a" }]),
-    amountMinor: random.pick([60_000, 123_456, 1 + random.below(10_000_000)]),
+    amountMinor: random.pick([60_000, 123_456, 1 + random.below(10_000_000), largestAmount]),
   };
 }

@@ -27,7 +27,8 @@ const scale = Number(process.env["KIT_SCALE"] ?? 1);
 
 describe("the mirror under the kit", () => {
   it("ends as the truth of lives, whatever the order, the duplicates and the crashes", async () => {
-    for (const life of livesFrom(1, 12 * scale))
+    // The second seed has a life with two disputes that have no id, on one target.
+    for (const life of [...livesFrom(1, 12 * scale), ...livesFrom(105, 7).slice(-1)])
       await assertConverges(life.deliveries, { lives: [life], orders: 2 });
     const several = livesFrom(2, 5);
     const deliveries = several.flatMap((life) => life.deliveries);
@@ -47,18 +48,18 @@ describe("the mirror under the kit", () => {
       const property = fc.asyncProperty(schedules, (deliveries) =>
         assertConverges(deliveries, { orders: 2 }),
       );
-      await fc.assert(property, { numRuns: 25 * scale, seed: 2026 });
+      await fc.assert(property, { numRuns: 25 * scale, seed: 2026, endOnFailure: true });
     },
   );
 
   it("converges for what was recorded, and answers what is hostile", async () => {
-    await assertConverges(recordedDeliveries);
+    await assertConverges(recordedDeliveries, { orders: 8 });
     const { mirror, deliver } = await createTestMirror();
     for (const delivery of recordedDeliveries) await deliver(delivery);
     const property = fc.asyncProperty(arbitraries.hostile(), async ({ isAuthentic, ...request }) => {
       expect((await mirror.receive(request)).status).toBe(isAuthentic ? 200 : 401);
     });
-    await fc.assert(property, { numRuns: 200 * scale, seed: 2026 });
+    await fc.assert(property, { numRuns: 200 * scale, seed: 2026, endOnFailure: true });
     await mirror.close();
   });
 

@@ -66,6 +66,8 @@ async function pack(): Promise<string> {
     "examples/nestjs/main-fastify.ts",
     "examples/nestjs/main.ts",
     "examples/order-service/main.ts",
+    "examples/property-tests/orders.ts",
+    "examples/property-tests/with-node-test.ts",
     "examples/sandbox-curl/walk.sh",
     "openapi.json",
     "package.json",

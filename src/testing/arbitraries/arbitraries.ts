@@ -4,7 +4,7 @@ import type { Schedule } from "../laws/assert-converges.ts";
 import { timelineOf } from "../laws/timeline.ts";
 import { toLife, type Life } from "../lives-from.ts";
 import type { ContractLife } from "../story/life.ts";
-import { signArrived, type Arrived } from "../story/schedule.ts";
+import { signArrived, type Arrived, type StorySchedule } from "../story/schedule.ts";
 import { tellStory, toTimeline } from "../story/timeline.ts";
 import { contractLife, type LifeConstraints } from "./contract-life.ts";
 import { history, type HistoryConstraints } from "./history.ts";
@@ -40,14 +40,24 @@ export const arbitraries = {
   }: ScheduleConstraints & Signing = {}): fc.Arbitrary<Schedule> =>
     schedule({ ...constraints, snapshots: false }).map((made) => {
       const deliveries = made.batches.flat().flatMap((arrived) => toDelivery(arrived, secret));
-      const isWhole = (constraints.manner ?? "complete") === "complete" && constraints.losses !== true;
-      const lives = isWhole ? made.histories.map((each) => toLife(each, secret)) : undefined;
+      const lives = isWhole(made, constraints)
+        ? made.histories.map((each) => toLife(each, secret))
+        : undefined;
       return printing(Object.assign(deliveries, { lives }), () => toTimeline(made));
     }),
 
   /** Requests that nobody meant well: noise, JSON of any shape, changed bodies, odd headers; signed, or not. */
   hostile: ({ secret = testSecret }: Signing = {}): fc.Arbitrary<HostileRequest> => hostile(secret),
 };
+
+/** Whether the mirror must end as the truth. Where clocks differ, a way back and a stale event look alike. */
+function isWhole(
+  { histories }: StorySchedule,
+  { manner = "complete", losses }: ScheduleConstraints,
+): boolean {
+  const goesOnlyForward = histories.every(({ life }) => life.events.every(({ forward }) => forward));
+  return losses !== true && (manner === "complete" || (manner === "skewed" && goesOnlyForward));
+}
 
 function toDelivery({ arrival, ...rest }: Arrived, secret: string): Delivery[] {
   return arrival.kind === "event" ? [signArrived({ arrival, ...rest }, secret)] : [];

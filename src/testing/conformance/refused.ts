@@ -41,11 +41,11 @@ export const refusedTrials: readonly Trial[] = [
     },
   },
   {
-    name: "a GET",
+    name: "a GET, though it is signed",
     expected: "405, or another 4xx",
     advice: "Answer 405 to everything but POST: a redirect or a page with 200 hides a wrong URL.",
     run: async (probe) => {
-      const answer = await probe.send({ method: "GET", headers: {}, body: "" });
+      const answer = await probe.send({ ...probe.sign(""), method: "GET" });
       return { ok: isRefused(answer) || answer.status === 501, got: tellAnswer(answer) };
     },
   },

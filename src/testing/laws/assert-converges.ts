@@ -6,7 +6,7 @@ import type { Life } from "../lives-from.ts";
 import { createRandom } from "../random.ts";
 import { createTestMirror, type TestMirror } from "../test-mirror.ts";
 import { contentOf, distinctOf, forged, rearranged } from "./arrivals.ts";
-import { readLife, readMirror, type Observed } from "./read-mirror.ts";
+import { all, readLife, readMirror, type Observed } from "./read-mirror.ts";
 import { telling } from "./timeline.ts";
 
 /** Deliveries with the whole lives that they tell, where they tell all of them. */
@@ -87,6 +87,7 @@ async function bring(
     await telling(batches, "the mirror differs from the service's own record", async () => {
       for (const { contractId, truth } of lives) deepStrictEqual(await readLife(mirror, contractId), truth);
     });
+    await telling(batches, "the mirror tells of what no whole life has", () => checkAnomalies(mirror, lives));
     const observed = await readMirror(mirror);
     await mirror.rebuild();
     await telling(batches, "a rebuild changes what the mirror tells", async () =>
@@ -95,6 +96,19 @@ async function bring(
     return { observed, state: await readState?.() };
   } finally {
     await mirror.close();
+  }
+}
+
+/** What a whole life may have: steps without a webhook, ways back, types and times that are written otherwise. */
+const legalAnomalies: ReadonlySet<string> = new Set(["gap", "unknown-event", "no-zone", "after-terminal"]);
+
+async function checkAnomalies(mirror: Mirror, lives: readonly Life[]): Promise<void> {
+  for (const { contractId } of lives) {
+    const anomalies = await all((page) => mirror.anomalies.list({ ...page, contractId }));
+    deepStrictEqual(
+      anomalies.filter(({ kind }) => !legalAnomalies.has(kind)),
+      [],
+    );
   }
 }
 
