@@ -19,8 +19,9 @@ export interface Integrator {
   readonly observe: (contractId: string) => Promise<Observation | undefined> | Observation | undefined;
 }
 
-/** What the commands know of a run: the contracts that they made. Start with `{ contracts: [] }`. */
+/** The commands' own memory of a run. Start with `{ contracts: [] }`. */
 export interface IntegratorModel {
+  /** The ids of the contracts that they created, in order. */
   readonly contracts: string[];
 }
 
@@ -30,6 +31,7 @@ export interface CommandOptions {
   readonly waitMs?: number | undefined;
 }
 
+/** One thing that happens to the sandbox, and the comparison after it. */
 type Command = fc.AsyncCommand<IntegratorModel, Integrator>;
 
 /**

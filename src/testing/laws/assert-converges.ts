@@ -99,7 +99,7 @@ async function bring(
   }
 }
 
-/** What a whole life may have: steps without a webhook, ways back, types and times that are written otherwise. */
+/** A whole life may have these: steps without a webhook, ways back, types and times that are written otherwise. */
 const legalAnomalies: ReadonlySet<string> = new Set(["gap", "unknown-event", "no-zone", "after-terminal"]);
 
 async function checkAnomalies(mirror: Mirror, lives: readonly Life[]): Promise<void> {
