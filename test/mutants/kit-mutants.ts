@@ -5,7 +5,7 @@
 import { mutants, type Mutant } from "./mutants.ts";
 
 /** Those of our own suite that are about what a delivery means. */
-const ofOurSuite = [
+const ofOurSuite: ReadonlySet<string> = new Set([
   "dedupe off",
   "content check off",
   "tie by arrival",
@@ -18,7 +18,7 @@ const ofOurSuite = [
   "ack before commit",
   "float money",
   "quarantine rejected as 400",
-];
+]);
 
 const core = { tests: ["kit/core"] };
 const decide = { ...core, file: "src/domain/decide.ts" };
@@ -400,7 +400,7 @@ const ofThePeople: readonly Mutant[] = [
 ];
 
 export const kitMutants: readonly Mutant[] = [
-  ...mutants.filter(({ name }) => ofOurSuite.includes(name)).map((mutant) => ({ ...mutant, ...core })),
+  ...mutants.filter(({ name }) => ofOurSuite.has(name)).map((mutant) => ({ ...mutant, ...core })),
   ...ofTheCore,
   ...ofThePeople,
 ];
