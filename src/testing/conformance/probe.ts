@@ -1,6 +1,6 @@
 /** The access of the checks to a receiver: they send to it, and read its state. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { sleep } from "../../shared/timers.ts";
 import { buildEvent, type EventData } from "../build-event.ts";
 import { signDelivery, type Delivery, type SignOptions } from "../delivery.ts";
 import { exchange, type Answer, type Sent } from "./exchange.ts";
