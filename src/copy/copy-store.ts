@@ -70,7 +70,7 @@ async function repair(copying: Copying, table: TableName): Promise<Compared> {
 
 /** A target that has something the source lacks is one that an app receives on: its state is the newer one. */
 async function refuseToTakeBack(copying: Copying): Promise<void> {
-  for (const table of ["deliveries", "snapshots"] as const) {
+  for (const table of ["deliveries", "inputs"] as const) {
     const newer = await newerIn(copying, table);
     if (newer === undefined) continue;
     throw new EscrowMirrorError(
@@ -98,7 +98,7 @@ async function refuseToRunAgain({ source, target, pageRows }: Copying): Promise<
 }
 
 /** The first row of the target that says more than the source's of the same content. */
-async function newerIn<Name extends "deliveries" | "snapshots">(
+async function newerIn<Name extends "deliveries" | "inputs">(
   { source, target, pageRows }: Copying,
   table: Name,
 ): Promise<Tables[Name] | undefined> {
@@ -111,7 +111,7 @@ async function newerIn<Name extends "deliveries" | "snapshots">(
   return undefined;
 }
 
-async function sameContent<Name extends "deliveries" | "snapshots">(
+async function sameContent<Name extends "deliveries" | "inputs">(
   source: Store,
   table: Name,
   rows: readonly Tables[Name][],
@@ -127,7 +127,7 @@ async function sameContent<Name extends "deliveries" | "snapshots">(
 }
 
 /** Arrivals by a field that never changes: a released delivery gets another id. */
-function contentOf(table: "deliveries" | "snapshots", row: object): string {
+function contentOf(table: "deliveries" | "inputs", row: object): string {
   return table === "deliveries" ? String(valueOf(row, "contentKey")) : keyOf(table, row);
 }
 
@@ -138,7 +138,7 @@ function isNewer(row: object, known: object | undefined): boolean {
   return Number(valueOf(row, "attempts")) > Number(valueOf(known, "attempts"));
 }
 
-const large = { deliveries: heavyFields, snapshots: ["facts"] } as const;
+const large = { deliveries: heavyFields, inputs: ["facts"] } as const;
 
 async function copyTable(copying: Copying, table: TableName, after: Place | undefined): Promise<void> {
   let rows = 0;

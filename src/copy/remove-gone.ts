@@ -12,7 +12,7 @@ interface Owner {
 
 const ofContract: Owner = { table: "contracts", field: "contractId" };
 
-/** `null` where a row hangs on nothing. What is not here never goes: deliveries and snapshots are what was received. */
+/** `null` where a row hangs on nothing. What is not here never goes: deliveries and inputs are what was received, intents what was begun. */
 const owners: { readonly [Name in TableName]?: Owner | null } = {
   payloads: { table: "deliveries", field: "contentKey" },
   milestones: ofContract,

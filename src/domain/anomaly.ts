@@ -20,6 +20,7 @@ export const anomalyKinds = [
   "webhook-id-conflict",
   "payload-id-conflict",
   "refund-id-shared",
+  "intent-open",
 ] as const;
 
 /** The kinds of anomaly. The reference explains each. */

@@ -11,11 +11,12 @@ import {
   type Draft,
   type Origin,
 } from "./draft.ts";
-import { familyOf, type FoldInput } from "./input.ts";
+import { familyOf, type FoldInput, type StoredInput } from "./input.ts";
 import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
 import { groupByTime, queueTied, takeTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
 import { putMilestone } from "./lookups.ts";
+import { applyAnswer, applyRequest } from "./own-refund.ts";
 import { emptyState, type ContractState } from "./records.ts";
 import { endsRefund, inferSuccess, isRefundOf, overlappedBy, recordRefund, refundPhaseOf } from "./refund.ts";
 import { finish, stepItems, type Steps } from "./steps.ts";
@@ -48,14 +49,14 @@ export type Attachment = (typeof attachments)[number];
 /** The key of such a row within its contract. */
 export const attachmentKeys = {
   milestones: "milestoneId",
-  refunds: "refundId",
+  refunds: "refundKey",
   payments: "paymentKey",
   disputes: "disputeKey",
 } as const;
 
 /** The attachments that `advance` reads for an input. The others need not be loaded. */
 export function attachmentsRead(input: FoldInput): readonly Attachment[] {
-  if (input.kind === "snapshot") return ["milestones", "refunds"];
+  if (input.kind !== "event") return ["milestones", "refunds"];
   const { event, milestoneId, status } = input.facts;
   const read: Attachment[] = milestoneId === null ? [] : ["milestones"];
   if (refundPhaseOf(event) !== undefined || meansRefunded(status ?? impliedStatus(event)))
@@ -99,10 +100,17 @@ function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
   const { contract } = draft;
   contract.lastKey = input.facts.orderKey;
   const origin = originOf(input);
-  if (input.kind === "snapshot") applySnapshot(draft, input, origin, options.skewMs);
-  else applyEvent(draft, input.facts, origin, options);
+  if (input.kind === "event") applyEvent(draft, input.facts, origin, options);
+  else applyStored(draft, input, origin, options.skewMs);
   contract.statusSince ||= origin.at;
   contract.updatedAt ||= origin.at;
+}
+
+function applyStored(draft: Draft, input: StoredInput, origin: Origin, skewMs: number): void {
+  if (input.kind === "snapshot") applySnapshot(draft, input, origin, skewMs);
+  else if (input.kind === "answer") applyAnswer(draft, input.facts, origin);
+  else if (input.facts.of === "refund") applyRequest(draft, input.facts, skewMs);
+  else Object.assign(draft.contract, input.facts.fields);
 }
 
 function applyEvent(draft: Draft, facts: EventFacts, origin: Origin, options: FoldOptions): void {
@@ -116,13 +124,13 @@ function applyEvent(draft: Draft, facts: EventFacts, origin: Origin, options: Fo
     const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
     const decision = decideEvent(move.machine, standing, claim, options.skewMs);
     recordMove(draft, origin, move, decision);
-    const isRefunded = decision.moved && endsRefund(standing, move.next);
-    return isRefunded ? [{ milestoneId: move.milestoneId, sinceKey: standing.statusKey }] : [];
+    const isRefunded = decision.moved && endsRefund(move.next);
+    return isRefunded ? [{ milestoneId: move.milestoneId, was: standing }] : [];
   });
   const refund = phase && recordRefund(draft, origin, facts, phase);
   const told = phase?.phase === "succeeded" ? refund : undefined;
-  for (const { milestoneId, sinceKey } of refunded)
-    if (told === undefined || !isRefundOf(told, milestoneId)) inferSuccess(draft, milestoneId, sinceKey);
+  for (const { milestoneId, was } of refunded)
+    if (told === undefined || !isRefundOf(told, milestoneId)) inferSuccess(draft, milestoneId, was);
   if (overlapped !== undefined) noteOverlap(draft, origin, facts, overlapped);
   if (isPayment(facts.event)) recordPayment(draft, origin, facts);
   if (isDispute(facts.event)) recordDispute(draft, origin, facts);
@@ -143,10 +151,10 @@ function isDispute(event: string): boolean {
 /** A time that the service did not give is that of the arrival (semantics §5.1). */
 function originOf(input: FoldInput): Origin {
   const { orderKey } = input.facts;
-  if (input.kind === "snapshot") {
+  if (input.kind !== "event") {
     const { takenAt } = input.facts;
     return {
-      event: "snapshot",
+      event: input.kind,
       webhookId: null,
       occurredAt: takenAt,
       at: takenAt ?? input.receivedAt,

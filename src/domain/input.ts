@@ -1,8 +1,12 @@
 import type { EventFacts } from "../events/event.ts";
+import type { AnswerFacts, RequestFacts } from "../events/own-call.ts";
 import type { SnapshotFacts } from "../events/snapshot.ts";
 
 /** An input of the fold. The mirror is a pure function of the set of its inputs (semantics §1.4). */
-export type FoldInput = EventInput | SnapshotInput;
+export type FoldInput = EventInput | StoredInput;
+
+/** What is no delivery. */
+export type StoredInput = SnapshotInput | RequestInput | AnswerInput;
 
 /** One applied delivery. */
 export interface EventInput {
@@ -22,6 +26,24 @@ export interface SnapshotInput {
   /** When we took it, by our clock: ISO 8601. Shown as `syncedAt`, and where the answer has no time; never ordered by. */
   readonly receivedAt: string;
   readonly facts: SnapshotFacts;
+}
+
+/** Our own call of the API. */
+export interface RequestInput {
+  readonly kind: "request";
+  readonly digest: string;
+  /** When we made it, by our clock: ISO 8601. */
+  readonly receivedAt: string;
+  readonly facts: RequestFacts;
+}
+
+/** The answer to our own refund request. */
+export interface AnswerInput {
+  readonly kind: "answer";
+  readonly digest: string;
+  /** When we had it, by our clock: ISO 8601. */
+  readonly receivedAt: string;
+  readonly facts: AnswerFacts;
 }
 
 /** The families whose events move or create anything (semantics §5.3). */

@@ -8,7 +8,7 @@ import type { MilestoneRecord, RefundRecord } from "./records.ts";
 export interface Lookups {
   /** The forms of the milestones' ids. */
   milestoneForms?: Set<IdForm>;
-  /** Ids of the refunds that have not succeeded, by kind and target. */
+  /** Keys of the refunds that have not succeeded, by kind and target; those that have no id yet apart. */
   unfinished?: Map<string, Set<string>>;
 }
 
@@ -31,20 +31,40 @@ export function knowsForm(draft: Draft, milestoneId: string): boolean {
 
 export function putRefund(draft: Draft, refund: RefundRecord): void {
   const { lookups, refunds } = draft;
-  const known = refunds.get(refund.refundId);
-  if (known !== undefined) lookups.unfinished?.get(placeOf(known.kind, known))?.delete(refund.refundId);
-  refunds.set(refund.refundId, refund);
+  const known = refunds.get(refund.refundKey);
+  if (known !== undefined) lookups.unfinished?.get(placeOf(known))?.delete(refund.refundKey);
+  refunds.set(refund.refundKey, refund);
   if (lookups.unfinished !== undefined) enter(lookups.unfinished, refund);
 }
 
-/** The refunds of one kind and target that have not succeeded. */
+export function removeRefund({ lookups, refunds }: Draft, refundKey: string): void {
+  const known = refunds.get(refundKey);
+  if (known === undefined) return;
+  lookups.unfinished?.get(placeOf(known))?.delete(refundKey);
+  refunds.delete(refundKey);
+}
+
+/** The refunds of one kind and target that have an id and have not succeeded. */
 export function unfinishedRefunds(
   draft: Draft,
   kind: RefundRecord["kind"],
-  target: RefundTarget,
+  { scope, milestoneId }: RefundTarget,
 ): ReadonlySet<string> {
+  return unfinishedAt(draft, placeOf({ kind, scope, milestoneId, refundId: "" }));
+}
+
+/** The same of those that have no id yet. */
+export function requestedRefunds(
+  draft: Draft,
+  kind: RefundRecord["kind"],
+  { scope, milestoneId }: RefundTarget,
+): ReadonlySet<string> {
+  return unfinishedAt(draft, placeOf({ kind, scope, milestoneId, refundId: null }));
+}
+
+function unfinishedAt(draft: Draft, place: string): ReadonlySet<string> {
   draft.lookups.unfinished ??= enterAll(draft.refunds.values());
-  return draft.lookups.unfinished.get(placeOf(kind, target)) ?? none;
+  return draft.lookups.unfinished.get(place) ?? none;
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -57,13 +77,15 @@ function enterAll(refunds: Iterable<RefundRecord>): Map<string, Set<string>> {
 
 function enter(places: Map<string, Set<string>>, refund: RefundRecord): void {
   if (refund.state === "succeeded") return;
-  const place = placeOf(refund.kind, refund);
+  const place = placeOf(refund);
   const ids = places.get(place) ?? new Set();
-  places.set(place, ids.add(refund.refundId));
+  places.set(place, ids.add(refund.refundKey));
 }
 
-function placeOf(kind: RefundRecord["kind"], { scope, milestoneId }: RefundTarget): string {
-  return `${kind} ${scope} ${milestoneId ?? ""}`;
+type Place = Pick<RefundRecord, "kind" | "scope" | "milestoneId" | "refundId">;
+
+function placeOf({ kind, scope, milestoneId, refundId }: Place): string {
+  return `${refundId === null ? "requested" : ""} ${kind} ${scope} ${milestoneId ?? ""}`;
 }
 
 function formOf(id: string): IdForm {

@@ -106,8 +106,10 @@ export const refundStates = ["requested", "initiated", "succeeded"] as const;
 export interface RefundRecord {
   /** The contract. */
   readonly contractId: string;
-  /** The refund's id: `transactionId` of its webhooks. */
-  readonly refundId: string;
+  /** Tells refunds of a contract apart: the refund's id, or a key of ours until it has one. */
+  readonly refundKey: string;
+  /** The refund's id: `transactionId` of its webhooks. `null` for a request of ours until its answer or a webhook names it. */
+  readonly refundId: string | null;
   /** The milestone; `null` for a refund of the whole contract. */
   readonly milestoneId: string | null;
   /** Whether the contract or one milestone is refunded. */

@@ -2,7 +2,8 @@ import type { EventFacts } from "../events/event.ts";
 import { parseWireTime } from "../shared/wire-time.ts";
 import type { Standing } from "./decide.ts";
 import { noteAnomaly, standingOf, type Draft, type Origin } from "./draft.ts";
-import { putRefund, unfinishedRefunds, type RefundTarget } from "./lookups.ts";
+import { putRefund, requestedRefunds, unfinishedRefunds, type RefundTarget } from "./lookups.ts";
+import { takeRequested } from "./own-refund.ts";
 import type { RefundRecord } from "./records.ts";
 
 /** A refund event's claim about its refund, by its type alone. */
@@ -45,7 +46,7 @@ export function recordRefund(
     noteAnomaly(draft, origin, "refund-without-id", milestoneId, `${event} names no transactionId`);
     return undefined;
   }
-  const known = draft.refunds.get(transactionId) ?? blankRefund(draft, facts, phase);
+  const known = draft.refunds.get(transactionId) ?? beginRefund(draft, facts, transactionId, phase);
   if (contradicts(known, facts, phase)) {
     const detail = `${event} names refund ${transactionId}, which is ${describe(known)}`;
     noteAnomaly(draft, origin, "refund-id-shared", milestoneId, detail);
@@ -73,26 +74,30 @@ export function overlappedBy(draft: Draft, facts: EventFacts, phase: RefundPhase
   return other === undefined ? undefined : `refund ${other} is`;
 }
 
-/** Whether a move leaves a target Refunded that had a refund under way. */
-export function endsRefund({ status }: Standing, next: string): boolean {
-  return status === "RefundInProgress" && next === "Refunded";
+/** Whether a move may end a refund that was under way. */
+export function endsRefund(next: string): boolean {
+  return next === "Refunded";
 }
 
 /**
  * The target is Refunded now, and no event of a refund of its own said so: the only full refund that was under way for it
- * has succeeded, whether or not its own event ever comes (semantics §6).
+ * has succeeded, whether or not its own event ever comes (semantics §6). A refund that began before the target went
+ * RefundInProgress is one that it has left behind. Of one that we asked for, the target need not have been seen RefundInProgress.
  *
- * @param sinceKey when the target went RefundInProgress: a refund that began before is one that it has left behind
+ * @param was where the target stood before
  */
-export function inferSuccess(draft: Draft, milestoneId: string | null, sinceKey: string): void {
-  const active = unfinishedRefunds(draft, "full", {
-    scope: milestoneId === null ? "contract" : "milestone",
-    milestoneId,
-  });
-  const [refundId = ""] = active;
-  const refund = draft.refunds.get(refundId);
-  if (active.size !== 1 || refund === undefined || isOlder(refund, sinceKey)) return;
+export function inferSuccess(draft: Draft, milestoneId: string | null, was: Standing): void {
+  const target: RefundTarget = { scope: milestoneId === null ? "contract" : "milestone", milestoneId };
+  const active = [...unfinishedRefunds(draft, "full", target), ...requestedRefunds(draft, "full", target)];
+  const refund = draft.refunds.get(active[0] ?? "");
+  if (active.length !== 1 || refund === undefined || isOlder(refund, was.statusKey)) return;
+  if (was.status !== "RefundInProgress" && !isOnlyAsked(refund)) return;
   putRefund(draft, { ...refund, state: "succeeded", inferred: true });
+}
+
+/** No webhook has told of it. */
+function isOnlyAsked({ requestedAt, initiatedAt }: RefundRecord): boolean {
+  return requestedAt !== null && initiatedAt === null;
 }
 
 function isOlder({ initiatedAt }: RefundRecord, key: string): boolean {
@@ -127,10 +132,18 @@ function describe({ kind, scope, milestoneId }: RefundRecord): string {
   return `a ${kind} one of ${milestoneId === null ? "a milestone" : `milestone ${milestoneId}`}`;
 }
 
-function blankRefund(draft: Draft, facts: EventFacts, phase: RefundPhase): RefundRecord {
+/** The one that we asked for, or one that others did. */
+function beginRefund(draft: Draft, facts: EventFacts, refundId: string, phase: RefundPhase): RefundRecord {
+  return (
+    takeRequested(draft, phase.kind, targetOf(facts), refundId) ?? blankRefund(draft, facts, refundId, phase)
+  );
+}
+
+function blankRefund(draft: Draft, facts: EventFacts, refundId: string, phase: RefundPhase): RefundRecord {
   return {
     contractId: draft.contract.contractId,
-    refundId: facts.transactionId ?? "",
+    refundKey: refundId,
+    refundId,
     ...targetOf(facts),
     kind: phase.kind,
     state: phase.phase,

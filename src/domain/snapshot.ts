@@ -8,6 +8,7 @@ import type { SnapshotInput } from "./input.ts";
 import { knowsForm, putMilestone } from "./lookups.ts";
 import type { Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
+import { settleRequests } from "./own-refund.ts";
 import { endsRefund, inferSuccess } from "./refund.ts";
 import { canonicalStatus } from "./status.ts";
 
@@ -20,6 +21,23 @@ export function applySnapshot(draft: Draft, input: SnapshotInput, origin: Origin
   showStatus(draft, reading, contractMachine, null, facts.status);
   const links = linkMilestones(draft, facts.milestones);
   for (const shown of facts.milestones) showMilestone(draft, reading, shown, links.get(shown));
+  const statuses = statusesShown(facts, links);
+  settleRequests(draft, facts.orderKey, skewMs, (milestoneId) => statuses.get(milestoneId));
+}
+
+/** Of the contract under `null`, of milestones under the ids that the webhooks use. */
+function statusesShown(
+  { status, milestones }: SnapshotFacts,
+  links: ReadonlyMap<SnapshotMilestone, string>,
+): Map<string | null, string> {
+  const statuses = new Map<string | null, string>();
+  if (status !== null) statuses.set(null, canonicalStatus(contractMachine, status));
+  for (const shown of milestones) {
+    const milestoneId = links.get(shown);
+    if (milestoneId !== undefined && shown.status !== null)
+      statuses.set(milestoneId, canonicalStatus(milestoneMachine, shown.status));
+  }
+  return statuses;
 }
 
 /**
@@ -64,7 +82,7 @@ function showStatus(
   const claim = { next, orderKey: origin.orderKey, updatedKey };
   const decision = decideSnapshot(machine, standing, claim, reading.skewMs);
   recordMove(draft, origin, { machine, milestoneId, next, prev: null, derived: false }, decision);
-  if (decision.moved && endsRefund(standing, next)) inferSuccess(draft, milestoneId, standing.statusKey);
+  if (decision.moved && endsRefund(next)) inferSuccess(draft, milestoneId, standing);
 }
 
 function showMilestone(

@@ -27,9 +27,16 @@ import {
   type WaitFor,
 } from "../queries/wait-for.ts";
 import { createListeners, type Listeners } from "../receiver/tell.ts";
+import { nameOfError } from "../shared/errors.ts";
 import type { ReconcileOptions } from "../reconcile/reconcile-options.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
-import { createServiceSurface, type ContractReads } from "../reconcile/surface.ts";
+import { watchOpenIntents } from "../reconcile/open-intents.ts";
+import {
+  createServiceSurface,
+  type ContractActions,
+  type ContractReads,
+  type RefundActions,
+} from "../reconcile/surface.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
 import { createNotify } from "../receiver/notify.ts";
@@ -57,7 +64,8 @@ export interface Mirror extends HandlerSurface {
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
   /** The mirrored contracts. */
   readonly contracts: ContractQueries &
-    ContractReads & {
+    ContractReads &
+    ContractActions & {
       /**
        * Resolves with the contract once its history has a move to one of these statuses. Use it when a buyer comes back
        * from the payment page before the webhook arrives. With a client it asks the API when the webhook is late.
@@ -68,7 +76,7 @@ export interface Mirror extends HandlerSurface {
       readonly waitFor: WaitFor;
     };
   /** The refunds. */
-  readonly refunds: RefundQueries;
+  readonly refunds: RefundQueries & RefundActions;
   /** The payments. */
   readonly payments: PaymentQueries;
   /** The disputes. */
@@ -229,11 +237,13 @@ interface Parts {
 
 function assemble(settings: MirrorSettings, parts: Parts): Mirror {
   const { receiver, health, handlers, inside, listeners, commits } = parts;
-  const { clock, client, folding, maxBodyBytes } = settings;
+  const { clock, client, folding, intentTimeoutMs, maxBodyBytes, logger } = settings;
   const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
+    const looked = watch?.stop();
     await receiver.close();
+    await looked;
     await handlers.close(deadlineMs);
     await settings.store.close();
   };
@@ -242,11 +252,20 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     await (closing ??= closeAll(deadlineMs));
   };
   const committing = { store, clock, folding, listeners };
+  // Only a process with a client makes such calls, and knows how long they may take.
+  const watch =
+    client &&
+    watchOpenIntents({ ...committing, store: settings.store }, intentTimeoutMs, (error) =>
+      logger.warn(
+        { step: "persist", error: nameOfError(error) },
+        "looking for calls without an answer failed",
+      ),
+    );
   const service = createServiceSurface({
-    store,
+    commit: committing,
     inside,
-    clock,
     client,
+    intentTimeoutMs,
     takeSnapshot: (snapshot) => receiver.takeSnapshot(snapshot),
   });
   const refresh: Refresh | undefined = client && ((id, signal) => service.contracts.refresh(id, { signal }));
@@ -262,7 +281,7 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
         return waitFor(...given);
       },
     },
-    refunds: createRefundQueries(store, clock),
+    refunds: { ...createRefundQueries(store, clock), ...service.refunds },
     payments: createPaymentQueries(store),
     disputes: createDisputeQueries(store),
     deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },

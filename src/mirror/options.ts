@@ -22,8 +22,8 @@ export interface MirrorOptions {
   /** How deliveries are verified. Without it the mirror only reads: deliveries get 503 (`no-secret`). */
   readonly webhook?: WebhookOptions | undefined;
   /**
-   * The service's API: `createClient({ … })` of `escrow-mirror/client`. Needed by `reconcile`, `contracts.refresh` and
-   * `contracts.import`; `contracts.waitFor` asks it where webhooks are late.
+   * The service's API: `createClient({ … })` of `escrow-mirror/client`. `contracts.create`, `checkoutUrl`, `refresh` and `import`,
+   * `refunds.create` and `reconcile` need it; `contracts.waitFor` asks it where webhooks are late.
    */
   readonly client?: MirrorClient | undefined;
   /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
@@ -39,6 +39,11 @@ export interface MirrorOptions {
    * 10,000.
    */
   readonly handlerTimeoutMs?: number | undefined;
+  /**
+   * How long a call of `contracts.create` or `refunds.create` may be without an answer and a webhook, before an anomaly `intent-open` tells
+   * of it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
+   */
+  readonly intentTimeoutMs?: number | undefined;
   /**
    * A logger like pino's or the console. It never gets a secret, a signature or a payload. Default: silent, except
    * for one process warning for each reason why deliveries are not accepted.
@@ -124,13 +129,14 @@ export interface MirrorSettings {
   readonly intake: ReceiverParts["intake"];
   readonly jobs: RunnerOptions;
   readonly handlerTimeoutMs: number;
+  readonly intentTimeoutMs: number;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
 /** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
 export function parseOptions(options: MirrorOptions): MirrorSettings {
-  const { migrate, webhook, fold, intake, jobs, handlerTimeoutMs } = parseConfiguration(
+  const { migrate, webhook, fold, intake, jobs, handlerTimeoutMs, intentTimeoutMs } = parseConfiguration(
     "createMirror",
     schema,
     options,
@@ -145,6 +151,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
     intake,
     jobs: { ...jobs, backoffMs: options.jobs?.backoffMs ?? 1000 },
     handlerTimeoutMs,
+    intentTimeoutMs,
     logger: unfailing(options.logger ?? warningLogger()),
     clock: options.clock ?? systemClock,
   };
@@ -161,8 +168,9 @@ const isLogger = (value: unknown): boolean =>
   );
 
 const isClient = (value: unknown): boolean => {
-  const { contracts, webhooks } = (value ?? {}) as Partial<MirrorClient>;
-  return typeof contracts?.get === "function" && typeof webhooks?.allLogs === "function";
+  const { contracts, webhooks } = (value ?? {}) as Record<string, Record<string, unknown> | undefined>;
+  const calls = ["get", "create", "refund", "renewCheckout"].map((name) => contracts?.[name]);
+  return [...calls, webhooks?.["allLogs"]].every((each) => typeof each === "function");
 };
 
 const tooSmall = (option: keyof IntakeOptions) => ({
@@ -204,6 +212,7 @@ const schema = strictOptions({
     maxAttempts: positive.default(15),
     backoffMs: z.custom(isBackoff, "expected milliseconds, or a function of the attempt").optional(),
   }).prefault({}),
+  intentTimeoutMs: positive.default(5_400_000),
   handlerTimeoutMs: positive.max(20_000).default(10_000),
   logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
   clock: z

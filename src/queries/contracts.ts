@@ -247,7 +247,7 @@ function byMilestoneId(a: MilestoneRecord, b: MilestoneRecord): number {
 const numbersInOrder = new Intl.Collator("en", { numeric: true });
 
 function byRefundId(a: RefundRow, b: RefundRow): number {
-  return compareStored(a.refundId, b.refundId);
+  return compareStored(a.refundKey, b.refundKey);
 }
 
 function withoutNulls(fields: Record<string, string | null>): Record<string, string> {

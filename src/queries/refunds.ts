@@ -70,10 +70,10 @@ export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
 const refundList: List<"refunds"> = {
   table: "refunds",
   paths: [
-    { of: "contractId", by: ["refundId"] },
-    { by: ["changedAt", "contractId", "refundId"], bounded: true },
-    { of: "state", by: ["initiatedKey", "contractId", "refundId"] },
-    { by: ["contractId", "refundId"] },
+    { of: "contractId", by: ["refundKey"] },
+    { by: ["changedAt", "contractId", "refundKey"], bounded: true },
+    { of: "state", by: ["initiatedKey", "contractId", "refundKey"] },
+    { by: ["contractId", "refundKey"] },
   ],
 };
 
@@ -85,8 +85,8 @@ function loadSharing(reader: StoreReader, refundId: string): Promise<RefundRow[]
 
 function loadOfContract(reader: StoreReader, refundId: string, contractId: string): Promise<RefundRow[]> {
   const of = { field: "contractId", value: contractId } as const;
-  const where = [{ field: "refundId", op: "=", value: refundId }] as const;
-  return reader.walk("refunds", { of, by: ["refundId"], from: refundId, rowsMax: 1 }, { where });
+  const where = [{ field: "refundKey", op: "=", value: refundId }] as const;
+  return reader.walk("refunds", { of, by: ["refundKey"], from: refundId, rowsMax: 1 }, { where });
 }
 
 function toConditions(filter: RefundFilter, clock: Clock): Condition<RefundRow>[] {

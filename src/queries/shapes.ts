@@ -80,9 +80,9 @@ export interface MirroredMilestone {
 }
 
 /** One refund, from both of its webhooks. Its id pairs them. */
-export type MirroredRefund = RefundRecord;
+export type MirroredRefund = Omit<RefundRecord, "refundKey">;
 
-export function toRefund({ initiatedKey: _, changedAt: __, ...refund }: RefundRow): MirroredRefund {
+export function toRefund({ initiatedKey: _, changedAt: __, refundKey: ___, ...refund }: RefundRow): MirroredRefund {
   return refund;
 }
 

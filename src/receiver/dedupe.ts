@@ -226,15 +226,15 @@ async function dedupeSnapshots(
   snapshots: readonly SnapshotArrival[],
 ): Promise<[SnapshotArrival, Verdict][]> {
   const ordered = snapshots.toSorted((a, b) => compareText(a.digest, b.digest));
-  const inserted = await tx.insert("snapshots", ordered.map(toSnapshotRow));
+  const inserted = await tx.insert("inputs", ordered.map(toSnapshotRow));
   return ordered.map((snapshot, index) => [
     snapshot,
     { outcome: inserted[index] === true ? "applied" : "duplicate" },
   ]);
 }
 
-function toSnapshotRow({ digest, receivedAt, facts }: SnapshotArrival): NewRow<"snapshots"> {
-  return { contractId: facts.contractId, digest, receivedAt, facts };
+function toSnapshotRow({ digest, receivedAt, facts }: SnapshotArrival): NewRow<"inputs"> {
+  return { kind: "snapshot", contractId: facts.contractId, digest, receivedAt, facts };
 }
 
 function isSnapshot(arrival: Arrival): arrival is SnapshotArrival {

@@ -57,7 +57,7 @@ async function write<Name extends TableName>(
 async function flagUnknownEvents(tx: StoreTransaction, inputs: readonly FoldInput[]): Promise<void> {
   const rows = new Map<string, NewRow<"anomalies">>();
   for (const input of inputs) {
-    if (input.kind === "snapshot" || !isOfNoFamily(input.facts.event)) continue;
+    if (input.kind !== "event" || !isOfNoFamily(input.facts.event)) continue;
     const { webhookId, receivedAt } = input;
     const { event, contractId, milestoneId, occurredAt } = input.facts;
     const at = occurredAt ?? receivedAt;
@@ -82,8 +82,8 @@ function removeUnknown(tx: StoreTransaction, contractId: string, webhookId: stri
 }
 
 function withInitiatedKey(refund: RefundRecord) {
-  const { initiatedAt } = refund;
-  return { ...refund, initiatedKey: initiatedAt === null ? "" : orderKeyOf(initiatedAt) };
+  const began = refund.initiatedAt ?? refund.requestedAt;
+  return { ...refund, initiatedKey: began === null ? "" : orderKeyOf(began) };
 }
 
 /** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */

@@ -2,14 +2,19 @@
 import type { Inside } from "../handlers/inside.ts";
 import { idOf } from "../queries/arguments.ts";
 import { contractsOf } from "../queries/contracts.ts";
-import type { MirroredContract } from "../queries/shapes.ts";
+import type { MirroredContract, MirroredRefund } from "../queries/shapes.ts";
 import type { SnapshotArrival } from "../receiver/arrival.ts";
 import type { Verdict } from "../receiver/outcome.ts";
-import type { Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Store } from "../store/store.ts";
+import type { CallOptions } from "../client/http/call.ts";
+import type { ContractInput } from "../client/input/contract-input.ts";
+import type { RefundInput } from "../client/input/refund-input.ts";
+import type { CommitParts } from "../receiver/commit.ts";
+import { createCheckoutUrls, type CheckoutOptions } from "./checkout-urls.ts";
 import { importContracts, type ContractIds, type Imported, type ImportOptions } from "./import-contracts.ts";
 import type { MirrorClient } from "./mirror-client.ts";
+import { tellOpenIntents } from "./open-intents.ts";
+import { createContract, requestRefund } from "./own-calls.ts";
 import { createReadContract } from "./read-contract.ts";
 import { parseReconcileOptions, type ReconcileOptions } from "./reconcile-options.ts";
 import { reconcile, type Reconciled } from "./reconcile.ts";
@@ -39,51 +44,133 @@ export interface ContractReads {
   import(ids: ContractIds, options?: ImportOptions): Promise<Imported>;
 }
 
+/** Contracts that are made through the mirror. Each call needs the option `client` of `createMirror`. */
+export interface ContractActions {
+  /**
+   * Creates a contract, and resolves once the mirror has it. The request is noted before it is sent, so that a webhook completes it
+   * where its answer is lost. It is never sent twice.
+   *
+   * @param input as for `client.contracts.create`. Without a `reference` it gets a new one
+   * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: the mirror then knows the
+   *   contract by its reference
+   * @throws EscrowMirrorError `already-requested` while another contract with this reference is on its way; `invalid-configuration`
+   *   without a client; `store-unavailable`; `inside-transaction`
+   */
+  create(input: ContractInput, options?: CallOptions): Promise<CreatedInMirror>;
+  /**
+   * The payment page where the buyer pays. A page that this process had in the last nine minutes is given again; else the service
+   * makes a new one, and the last stops working. Never store or log it.
+   *
+   * @throws EscrowApiError as `client.contracts.renewCheckout`
+   * @throws EscrowMirrorError `invalid-argument` where nothing tells the buyer's phone number; `invalid-configuration` without a client
+   */
+  checkoutUrl(contractId: string, options?: CheckoutOptions): Promise<string>;
+}
+
+/** A contract that was created through the mirror. */
+export interface CreatedInMirror {
+  /** The contract, as the mirror has it now. */
+  readonly contract: MirroredContract;
+  /** The payment page for the buyer. Its token lives ten minutes: never store or log the URL. */
+  readonly checkoutUrl: string;
+}
+
+/** Refunds that are requested through the mirror. It needs the option `client` of `createMirror`. */
+export interface RefundActions {
+  /**
+   * Requests a refund, and resolves once the mirror has its id. It stands in the mirror as `requested` before it is sent. It is never
+   * sent twice.
+   *
+   * @param input as for `client.contracts.refund`
+   * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown` its webhook, or `contracts.refresh`, tells how it went
+   * @throws EscrowMirrorError `already-requested` while another refund of the same target is on its way; `invalid-configuration` without
+   *   a client; `store-unavailable`; `inside-transaction`
+   */
+  create(contractId: string, input: RefundInput, options?: CallOptions): Promise<MirroredRefund>;
+}
+
 export interface ServiceSurface {
-  readonly contracts: ContractReads;
+  readonly contracts: ContractReads & ContractActions;
+  readonly refunds: RefundActions;
   reconcile(options?: ReconcileOptions): Promise<Reconciled>;
 }
 
 export interface SurfaceParts {
-  readonly store: Store;
+  readonly commit: CommitParts;
   readonly inside: Inside;
-  readonly clock: Clock;
   readonly client: MirrorClient | undefined;
+  readonly intentTimeoutMs: number;
   /** The receiver's. */
   readonly takeSnapshot: (snapshot: SnapshotArrival) => Promise<Verdict>;
 }
 
-export function createServiceSurface({
-  store,
-  inside,
-  clock,
-  client,
-  takeSnapshot: take,
-}: SurfaceParts): ServiceSurface {
-  /** The client for the calls. Each call passes its own name, for errors. */
-  function open(caller: string) {
+export function createServiceSurface(parts: SurfaceParts): ServiceSurface {
+  const { commit, inside, client, intentTimeoutMs } = parts;
+  const { store, clock } = commit;
+  const opened = client && openParts(parts, client);
+
+  /** Each call names itself for the error. */
+  function open(caller: string): Opened {
     inside.refuseInTransaction(caller);
-    if (client === undefined) throw noClient(caller);
-    const readContract = createReadContract(client, clock);
-    return { store, clock, client, readContract, takeSnapshot: createTakeSnapshot(take) };
+    if (opened === undefined) throw noClient(caller);
+    return opened;
   }
+
   return {
     contracts: {
-      refresh: async (contractId, { signal } = {}) => {
-        const { readContract, takeSnapshot } = open("mirror.contracts.refresh()");
-        const id = idOf(contractId);
-        await takeSnapshot(await readContract(id, signal));
-        const found = (await store.read((reader) => contractsOf(reader, [id]))).get(id);
-        if (found !== undefined) return found;
-        throw new EscrowMirrorError("not-found", `contract ${id} was read and is gone again`);
-      },
+      refresh: async (contractId, { signal } = {}) =>
+        open("mirror.contracts.refresh()").refresh(idOf(contractId), signal),
       import: async (ids, options) => importContracts(open("mirror.contracts.import()"), ids, options),
+      create: async (input, options = {}) => {
+        const { urls, load } = open("mirror.contracts.create()");
+        const created = await createContract(open("mirror.contracts.create()"), input, options);
+        const contractId = idOf(created.contractId);
+        urls.remember(contractId, created.checkoutUrl);
+        const contract = found(await load(contractId), `contract ${contractId}`);
+        return { contract, checkoutUrl: created.checkoutUrl };
+      },
+      checkoutUrl: async (contractId, options = {}) =>
+        open("mirror.contracts.checkoutUrl()").urls.get(idOf(contractId), options),
+    },
+    refunds: {
+      create: async (contractId, input, options = {}) => {
+        const own = open("mirror.refunds.create()");
+        const id = idOf(contractId);
+        const refundId = await requestRefund(own, id, input, options);
+        const contract = await own.load(id);
+        const refund = contract?.refunds.find((each) => each.refundId === refundId);
+        return found(refund, `refund ${refundId}`);
+      },
     },
     reconcile: async (options = {}) => {
-      const parts = open("mirror.reconcile()");
-      return reconcile(parts, parseReconcileOptions(options));
+      const settings = parseReconcileOptions(options);
+      const own = open("mirror.reconcile()");
+      if (!settings.dryRun) await tellOpenIntents(commit, intentTimeoutMs);
+      return reconcile({ ...own, store, clock }, settings);
     },
   };
+}
+
+type Opened = ReturnType<typeof openParts>;
+
+/** What the calls are made with. */
+function openParts({ commit, takeSnapshot: take }: SurfaceParts, client: MirrorClient) {
+  const { store, clock } = commit;
+  const readContract = createReadContract(client, clock);
+  const takeSnapshot = createTakeSnapshot(take);
+  const load = async (contractId: string): Promise<MirroredContract | undefined> =>
+    (await store.read((reader) => contractsOf(reader, [contractId]))).get(contractId);
+  const refresh = async (contractId: string, signal: AbortSignal | undefined): Promise<MirroredContract> => {
+    await takeSnapshot(await readContract(contractId, signal));
+    return found(await load(contractId), `contract ${contractId}`);
+  };
+  const urls = createCheckoutUrls({ client, clock, load, refresh });
+  return { commit, client, readContract, takeSnapshot, load, refresh, urls };
+}
+
+function found<Row>(row: Row | undefined, what: string): Row {
+  if (row !== undefined) return row;
+  throw new EscrowMirrorError("not-found", `${what} was stored and is not there any more`);
 }
 
 function noClient(caller: string): EscrowMirrorError {

@@ -38,6 +38,8 @@ export type ErrorCode =
   | "inside-transaction"
   /** The contract has ended, and never had the status that was waited for. */
   | "unreachable-status"
+  /** The same contract or refund was requested before, and nothing has told yet how that went. Nothing was sent. */
+  | "already-requested"
   /** A quarantined delivery can't be applied: what it says is still not readable, or its event is applied already. */
   | "not-releasable"
   /** The service's API answered with an error. The error's `status` and `messageKey` say which. */

@@ -9,7 +9,7 @@ import type {
   TransitionRecord,
 } from "../domain/records.ts";
 import type { FactColumns } from "./fact-columns.ts";
-import type { SnapshotFacts } from "../events/snapshot.ts";
+import type { SnapshotFields } from "../events/snapshot.ts";
 
 /** The rows of every table, as the code sees them. */
 export interface Tables {
@@ -17,8 +17,10 @@ export interface Tables {
   deliveries: DeliveryRow;
   /** Raw bodies and headers. */
   payloads: PayloadRow;
-  /** API answers about contracts. */
-  snapshots: SnapshotRow;
+  /** Inputs of contracts that are no deliveries: API reads, own requests and the answers to them. */
+  inputs: InputRow;
+  /** Own calls that were begun, before they were sent. */
+  intents: IntentRow;
   /** The contracts. */
   contracts: ContractRow;
   /** The milestones. */
@@ -94,18 +96,40 @@ export interface PayloadRow {
   readonly body: Uint8Array;
 }
 
-/** One API answer about a contract. */
-export interface SnapshotRow {
+/** An input of the fold that is no delivery: an API read, a request of our own, or the answer to one. */
+export interface InputRow {
   /** In order of arrival. */
   readonly seq: number;
   /** The contract. */
   readonly contractId: string;
-  /** SHA-256 of the answer, hex. */
+  /** `snapshot` is an API read, `request` a call of our own, `answer` the answer to one. */
+  readonly kind: "snapshot" | "request" | "answer";
+  /** SHA-256 of what tells it from others, hex. */
   readonly digest: string;
   /** When it arrived. ISO 8601. */
   readonly receivedAt: string;
-  /** The facts of the answer, as JSON. */
-  readonly facts: SnapshotFacts;
+  /** Its content, as JSON. */
+  readonly facts: unknown;
+}
+
+/** An own call of the API that changes something. It is stored before the call is made, and closed by what tells how it went. */
+export interface IntentRow {
+  /** The intent's id. */
+  readonly intentId: string;
+  /** The call. */
+  readonly kind: "create" | "refund";
+  /** The contract; `null` until a create has one. */
+  readonly contractId: string | null;
+  /** While it is open: the reference or the target that it holds. No two open intents have the same. */
+  readonly openKey: string | null;
+  /** The fields of a contract that was asked for. */
+  readonly fields: SnapshotFields | null;
+  /** When it was stored: ISO 8601. */
+  readonly createdAt: string;
+  /** When it was closed: ISO 8601. */
+  readonly closedAt: string | null;
+  /** When an anomaly told that it is still open: ISO 8601. */
+  readonly toldAt: string | null;
 }
 
 /** One contract, and when its row last changed. */
@@ -284,10 +308,31 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     key: ["contentKey", "receivedAt"],
     unique: [],
   },
-  snapshots: {
-    columns: { seq: "serial", contractId: "text", digest: "hex", receivedAt: "text", facts: "json" },
+  inputs: {
+    columns: {
+      seq: "serial",
+      contractId: "text",
+      kind: "text",
+      digest: "hex",
+      receivedAt: "text",
+      facts: "json",
+    },
     key: ["contractId", "digest"],
     unique: [],
+  },
+  intents: {
+    columns: {
+      intentId: "text",
+      kind: "text",
+      contractId: "text",
+      openKey: "text",
+      fields: "json",
+      createdAt: "text",
+      closedAt: "text",
+      toldAt: "text",
+    },
+    key: ["intentId"],
+    unique: ["openKey"],
   },
   contracts: {
     columns: {
@@ -342,6 +387,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
   refunds: {
     columns: {
       contractId: "text",
+      refundKey: "text",
       refundId: "text",
       milestoneId: "text",
       scope: "text",
@@ -356,9 +402,9 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       initiatedKey: "text",
       changedAt: "text",
     },
-    key: ["contractId", "refundId"],
+    key: ["contractId", "refundKey"],
     unique: [],
-    shared: "refundId",
+    shared: "refundKey",
   },
   payments: {
     columns: {

@@ -17,7 +17,7 @@ it("escrow-mirror copy --json tells the comparison in one line for machines", as
   const compared = JSON.parse(lines.pop() ?? "") as { equal: boolean; tables: unknown[] };
   expect(compared.equal).toBe(true);
   expect(compared.tables).toContainEqual({ table: "contracts", rows: 1, equal: true });
-  expect(compared.tables).toContainEqual({ table: "snapshots", rows: 0, equal: true });
+  expect(compared.tables).toContainEqual({ table: "inputs", rows: 0, equal: true });
   // Progress, which goes to standard error.
   expect(lines.every((line) => /^(copying|comparing) \w+: [\d,]+ rows?$/.test(line))).toBe(true);
 });

@@ -104,7 +104,7 @@ it("escrow-mirror copy tells one row, and more rows", async () => {
   expect(code).toBe(0);
   expect(output).toMatch(/^copying contracts: 1 row$/m);
   expect(output).toMatch(/^equal +contracts +1 row$/m);
-  expect(output).toMatch(/^equal +snapshots +0 rows$/m);
+  expect(output).toMatch(/^equal +inputs +0 rows$/m);
 });
 
 it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(

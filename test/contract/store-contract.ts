@@ -274,8 +274,14 @@ export function describeStore(contract: StoreContract): void {
           true,
           false,
         ]);
-        const snapshot = { contractId: "C", digest: sha256("s"), receivedAt: "", facts: {} as never };
-        expect(await insert("snapshots", [snapshot, { ...snapshot, contractId: "D" }, snapshot])).toEqual([
+        const snapshot = {
+          kind: "snapshot" as const,
+          contractId: "C",
+          digest: sha256("s"),
+          receivedAt: "",
+          facts: {} as never,
+        };
+        expect(await insert("inputs", [snapshot, { ...snapshot, contractId: "D" }, snapshot])).toEqual([
           true,
           true,
           false,
@@ -614,8 +620,10 @@ export function describeStore(contract: StoreContract): void {
         ["words that look like SQL", "null"],
       ])("JSON: %s", async (_, value) => {
         const facts = { value } as never;
-        await insert("snapshots", [{ contractId: "C", digest: sha256("s"), receivedAt: "", facts }]);
-        expect((await all("snapshots"))[0]?.facts).toEqual({ value });
+        await insert("inputs", [
+          { kind: "snapshot", contractId: "C", digest: sha256("s"), receivedAt: "", facts },
+        ]);
+        expect((await all("inputs"))[0]?.facts).toEqual({ value });
       });
 
       it("the facts of an event", async () => {

@@ -314,7 +314,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a filter without an index",
     file: "src/queries/refunds.ts",
-    find: '{ by: ["changedAt", "contractId", "refundId"], bounded: true },',
+    find: '{ by: ["changedAt", "contractId", "refundKey"], bounded: true },',
     replace: "",
     tests: ["queries/plans"],
   },

@@ -327,13 +327,19 @@ describe("copying", () => {
     const source = await openReceiving(sqlite(":memory:"));
     const target = await openReceiving(sqlite(":memory:"));
     await target.store.transaction((tx) =>
-      tx.insert("snapshots", [
-        { contractId: "CNT-1", digest: "ab".repeat(32), receivedAt: "2026-11-01", facts: {} as never },
+      tx.insert("inputs", [
+        {
+          kind: "snapshot",
+          contractId: "CNT-1",
+          digest: "ab".repeat(32),
+          receivedAt: "2026-11-01",
+          facts: {} as never,
+        },
       ]),
     );
     await expect(copyStore(source.store, target.store)).rejects.toMatchObject({
       code: "invalid-configuration",
-      message: expect.stringContaining("its snapshots"),
+      message: expect.stringContaining("its inputs"),
     });
     await target.store.close();
     await source.store.close();

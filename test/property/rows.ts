@@ -57,7 +57,7 @@ export function foldedRows(distinct: readonly ScheduledArrival[]): Rows {
 
 /** Events of no family are stored and move nothing (semantics §5.3). */
 export function isFolded(input: FoldInput): boolean {
-  return input.kind === "snapshot" || familyOf(input.facts.event) !== undefined;
+  return input.kind !== "event" || familyOf(input.facts.event) !== undefined;
 }
 
 export function rowsOfStates(states: readonly ContractState[]): Rows {
@@ -100,7 +100,7 @@ export async function attemptsByDigest(store: Store): Promise<Map<string, number
 /** Empties a store between two cases. */
 export function clearStore(store: Store): Promise<void> {
   return store.transaction(async (tx) => {
-    for (const table of [...foldTables, "deliveries", "payloads", "snapshots"] as const)
+    for (const table of [...foldTables, "deliveries", "payloads", "inputs"] as const)
       await tx.remove(table, []);
   });
 }

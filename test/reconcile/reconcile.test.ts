@@ -107,6 +107,7 @@ describe("reconcile", () => {
       toClient: (client) => ({
         ...client,
         contracts: {
+          ...client.contracts,
           get: (id, options) => client.contracts.get(id === "CNT-2" ? "CNT-0" : id, options),
         },
       }),
@@ -132,6 +133,7 @@ describe("reconcile", () => {
       toClient: (client) => ({
         ...client,
         contracts: {
+          ...client.contracts,
           get: (id, options) => {
             reads.push(id);
             return client.contracts.get(id, options);

@@ -35,7 +35,8 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
   let mount!: (mirror: Mirror) => void;
   const mounted = new Promise<Mirror>((resolve) => (mount = resolve));
-  const server = createServer((...given) => void nodeWebhook(mounted)(...given)).listen(0, "127.0.0.1");
+  const webhook = nodeWebhook(mounted);
+  const server = createServer((request, response) => void webhook(request, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const webhookUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const sandbox = await openSandbox({ clock: manualClock(), webhookUrl, ...options.sandbox });

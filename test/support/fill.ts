@@ -56,6 +56,7 @@ export function fillStatements(
     each("refunds", {
       ...contract,
       ...changed,
+      refund_key: "'' || (500000 + i)",
       refund_id: "'' || (500000 + i)",
       scope: "'contract'",
       kind: "'full'",

@@ -27,12 +27,12 @@ async function idsBehind(reader: StoreReader, after: string): Promise<IdPage> {
     { by: ["contractId", "receivedAt", "seq"], after: [after], rowsMax: pageRows },
     { without: allBut("deliveries", ["contractId"]) },
   );
-  const snapshots = await reader.walk(
-    "snapshots",
+  const inputs = await reader.walk(
+    "inputs",
     { by: ["contractId", "digest"], after: [after], rowsMax: pageRows },
-    { without: allBut("snapshots", ["contractId"]) },
+    { without: allBut("inputs", ["contractId"]) },
   );
-  const [first, second] = [deliveries, snapshots].map(toPage) as [IdPage, IdPage];
+  const [first, second] = [deliveries, inputs].map(toPage) as [IdPage, IdPage];
   const ends = [first.end, second.end].filter((end) => end !== undefined).sort(compareStored);
   const [end] = ends;
   const ids = [...new Set([...first.ids, ...second.ids])].sort(compareStored);

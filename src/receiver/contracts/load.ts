@@ -3,7 +3,7 @@
  * the event loop turns in between, so that a long life of one contract delays no other.
  */
 import { attachmentKeys, attachments, type Attachment } from "../../domain/fold.ts";
-import { familyOf, type FoldInput } from "../../domain/input.ts";
+import { familyOf, type FoldInput, type StoredInput } from "../../domain/input.ts";
 import type { AnomalyRecord, ContractRecord, ContractState, TransitionRecord } from "../../domain/records.ts";
 import { groupBy } from "../../shared/group-by.ts";
 import { createPace, type Pace } from "../../shared/pace.ts";
@@ -56,7 +56,7 @@ export async function loadWhole(
   return states;
 }
 
-/** Every input of these contracts that is stored, applied deliveries and snapshots, in no order. */
+/** Every input of these contracts that is stored, applied deliveries and what is no delivery, in no order. */
 export async function loadInputs(
   tx: StoreTransaction,
   contractIds: readonly string[],
@@ -68,15 +68,16 @@ export async function loadInputs(
       const facts = row.outcome === "applied" ? fromFactColumns(row) : null;
       if (facts !== null) inputs.push(toInput(row, facts));
     }
-  for await (const page of pagesOf(tx, "snapshots", contractIds, pace))
-    for (const row of page) inputs.push({ kind: "snapshot", ...row });
+  for await (const page of pagesOf(tx, "inputs", contractIds, pace))
+    // Rows are written from inputs as they are, and their kind says what their facts are.
+    for (const row of page) inputs.push(row as StoredInput);
   return groupByContract(inputs);
 }
 
 /** By contract, less what the fold does not take in: a `webhook.test`, an event of no family (semantics §5.3). */
 export function groupByContract(inputs: readonly FoldInput[]): Map<string, FoldInput[]> {
   const folded = inputs.filter(
-    ({ kind, facts }) => kind === "snapshot" || familyOf(facts.event) !== undefined,
+    (input) => input.kind !== "event" || familyOf(input.facts.event) !== undefined,
   );
   return groupBy(folded, ({ facts }) => facts.contractId);
 }
@@ -116,7 +117,7 @@ function openState(contract: ContractRecord): LoadedState {
 /** The index that the rows of one contract are paged by, without the contract's id that it begins with. */
 const pagedBy = {
   deliveries: ["receivedAt", "seq"],
-  snapshots: ["digest"],
+  inputs: ["digest"],
   milestones: ["milestoneId"],
   refunds: ["refundId"],
   payments: ["paymentKey"],

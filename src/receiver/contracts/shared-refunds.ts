@@ -13,11 +13,14 @@ export async function flagSharedRefunds(
   changes: readonly ContractChange[],
 ): Promise<void> {
   const added = changes.flatMap(({ before, after }) =>
-    [...after.refunds.values()].filter(({ refundId }) => !before.refunds.has(refundId)),
+    // A request that has no id yet shares none.
+    [...after.refunds.values()].filter(
+      ({ refundId, refundKey }) => refundId !== null && !before.refunds.has(refundKey),
+    ),
   );
-  const adders = groupBy(added, ({ refundId }) => refundId);
+  const adders = groupBy(added, ({ refundKey }) => refundKey);
   const found = await tx.lookup("refunds", "refundId", [...adders.keys()], [], holdersMax(adders));
-  const holders = groupBy(found, ({ refundId }) => refundId);
+  const holders = groupBy(found, ({ refundKey }) => refundKey);
   const flags = [...adders].flatMap(([refundId, own]) => flagsOf(own, holders.get(refundId) ?? []));
   await tx.insert("anomalies", flags);
   for (const change of changes) await retime(tx, change);
@@ -57,7 +60,7 @@ function timeOf({ initiatedAt, succeededAt, requestedAt }: RefundRecord): string
 
 async function retime(tx: StoreTransaction, { before, after }: ContractChange): Promise<void> {
   for (const refund of after.refunds.values()) {
-    const known = before.refunds.get(refund.refundId);
+    const known = before.refunds.get(refund.refundKey);
     if (known === undefined || known === refund || timeOf(known) === timeOf(refund)) continue;
     const flags = await tx.find("anomalies", {
       where: [

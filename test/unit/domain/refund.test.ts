@@ -40,7 +40,7 @@ const succeeded = (shape: EventShape = {}) =>
   });
 const refundsOf = (...inputs: FoldInput[]) => [...foldOf(...inputs).refunds.values()];
 const byId = (...inputs: FoldInput[]) =>
-  refundsOf(...inputs).toSorted((a, b) => compareText(a.refundId, b.refundId));
+  refundsOf(...inputs).toSorted((a, b) => compareText(a.refundKey, b.refundKey));
 
 describe("a refund", () => {
   it("pairs its two webhooks by the transaction id, in either order", () => {
@@ -48,6 +48,7 @@ describe("a refund", () => {
       expect(refundsOf(...order)).toEqual([
         {
           contractId: "CNT-1",
+          refundKey: "T-1",
           refundId: "T-1",
           milestoneId: null,
           scope: "contract",

@@ -54,14 +54,28 @@ export const initial = {
       ]),
       index("payloads_by_arrival", "payloads (received_at)"),
 
-      table("snapshots", [
+      table("inputs", [
         `seq ${serial}`,
         `contract_id ${text} not null`,
+        `kind ${text} not null`,
         `digest ${bytes} not null`,
         `received_at ${text} not null`,
         `facts ${json} not null`,
         `unique (contract_id, digest)`,
       ]),
+
+      table("intents", [
+        `intent_id ${text} not null primary key`,
+        `kind ${text} not null`,
+        `contract_id ${text}`,
+        `open_key ${text} unique`,
+        `fields ${json}`,
+        `created_at ${text} not null`,
+        `closed_at ${text}`,
+        `told_at ${text}`,
+      ]),
+      // Of those that are closed it holds nothing.
+      index("intents_open", "intents (created_at, intent_id)", " where open_key is not null"),
 
       keyed("contracts", [
         `contract_id ${text} not null primary key`,
@@ -128,7 +142,8 @@ export const initial = {
 
       keyed("refunds", [
         `contract_id ${text} not null`,
-        `refund_id ${text} not null`,
+        `refund_key ${text} not null`,
+        `refund_id ${text}`,
         `milestone_id ${text}`,
         `scope ${text} not null`,
         `kind ${text} not null`,
@@ -141,11 +156,11 @@ export const initial = {
         `succeeded_at ${text}`,
         `initiated_key ${text} not null`,
         `changed_at ${text} not null`,
-        `primary key (contract_id, refund_id)`,
+        `primary key (contract_id, refund_key)`,
       ]),
       index("refunds_by_id", "refunds (refund_id, contract_id)"),
-      index("refunds_by_state", "refunds (state, initiated_key, contract_id, refund_id)"),
-      index("refunds_by_change", "refunds (changed_at, contract_id, refund_id)"),
+      index("refunds_by_state", "refunds (state, initiated_key, contract_id, refund_key)"),
+      index("refunds_by_change", "refunds (changed_at, contract_id, refund_key)"),
 
       keyed("payments", [
         `contract_id ${text} not null`,

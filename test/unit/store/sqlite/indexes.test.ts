@@ -84,7 +84,7 @@ describe("a look-up on SQLite goes by its index, whatever the statistics of a yo
   it.each([
     ["deliveries", "contractId"],
     ["deliveries", "contentKey"],
-    ["snapshots", "contractId"],
+    ["inputs", "contractId"],
     ["contracts", "contractId"],
     ["transitions", "contractId"],
     ["anomalies", "contractId"],
