@@ -5,7 +5,7 @@ import type { SnapshotFacts } from "../events/snapshot.ts";
 /** An input of the fold. The mirror is a pure function of the set of its inputs (semantics §1.4). */
 export type FoldInput = EventInput | StoredInput;
 
-/** What is no delivery. */
+/** An input that is no delivery. */
 export type StoredInput = SnapshotInput | RequestInput | AnswerInput;
 
 /** One applied delivery. */

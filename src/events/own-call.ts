@@ -1,10 +1,10 @@
-/** What our own calls of the API say, and the answers to them: inputs of the fold like events and reads. */
+/** Our own calls of the API and the answers to them: inputs of the fold, as events and reads are. */
 import type { SnapshotFields } from "./snapshot.ts";
 
 /** Something that we asked the service for. */
 export type RequestFacts = CreateRequestFacts | RefundRequestFacts;
 
-/** What we asked a contract to be. It has no place in time, as any answer and any event says more. */
+/** The contract that we asked for. It has no place in time, as any answer and any event says more. */
 export interface CreateRequestFacts {
   readonly of: "create";
   readonly contractId: string;

@@ -144,7 +144,7 @@ async function call<Data>(send: () => Promise<Data>, giveUp: () => Promise<void>
   try {
     return await send();
   } catch (error) {
-    // What fails here is found by a later read, or told of as an open intent: the caller's error is the service's.
+    // A fault here shows as an open intent, or a later read mends it: the caller gets the error of the service.
     if (isCertainlyUndone(error)) await giveUp().catch(() => undefined);
     throw error;
   }
@@ -228,7 +228,7 @@ function withReference(given: ContractInput, reference: string): ContractInput {
   return { ...(Object.fromEntries(rest) as unknown as ContractInput), reference };
 }
 
-/** What is asked for and no answer of the create repeats. People's data are not among it. */
+/** The fields that we ask for and no answer of the create repeats. People's data are not among it. */
 function fieldsOf(
   body: Pick<ContractInput, "title" | "description" | "notes" | "metaData" | "contractServiceType"> & {
     readonly amount: unknown;

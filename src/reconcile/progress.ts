@@ -36,9 +36,12 @@ export async function openRun(store: Store, clock: Clock, since: string | undefi
     place,
     // Another process that shares the run may have ended it: then there is no row, and none comes back.
     reach: (reached) =>
-      store.transaction((tx) =>
-        tx.updateEach("progress", "runId", [{ runId, place: reached, updatedAt: toIsoTime(clock.now()) }]),
-      ),
+      store.transaction(async (tx) => {
+        const [standing] = await tx.lock("progress", "runId", [runId]);
+        if (standing === undefined) return;
+        const updatedAt = toIsoTime(clock.now());
+        await tx.updateEach("progress", "runId", [{ runId, place: reached, updatedAt }]);
+      }),
     end: () => store.transaction((tx) => tx.remove("progress", [{ field: "runId", op: "=", value: runId }])),
   };
 }

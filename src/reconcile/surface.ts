@@ -153,7 +153,7 @@ export function createServiceSurface(parts: SurfaceParts): ServiceSurface {
 
 type Opened = ReturnType<typeof openParts>;
 
-/** What the calls are made with. */
+/** The parts that the calls are made with. */
 function openParts({ commit, takeSnapshot: take }: SurfaceParts, client: MirrorClient) {
   const { store, clock } = commit;
   const readContract = createReadContract(client, clock);

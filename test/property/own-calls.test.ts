@@ -57,7 +57,13 @@ const read = fc
 
 /** A request, and what came of it, if anything. */
 const asked = fc
-  .tuple(second, fc.nat({ max: 100 }), milestoneId, refundKind, fc.option(fc.option(refundId)))
+  .tuple(
+    second,
+    fc.nat({ max: 100 }),
+    milestoneId,
+    refundKind,
+    fc.option(fc.option(refundId), { nil: undefined }),
+  )
   .map(([seconds, tookSeconds, milestone, kind, outcome]): FoldInput[] => {
     const intentId = `i-${seconds}-${milestone}-${kind}`;
     const requestedAt = at(seconds);
@@ -68,7 +74,7 @@ const asked = fc
       receivedAt: requestedAt,
       facts: { ...common, orderKey: orderKeyOf(requestedAt), takenAt: requestedAt, amountMinor: null },
     };
-    if (outcome === null) return [request];
+    if (outcome === undefined) return [request];
     const takenAt = at(seconds + tookSeconds);
     const facts = { ...common, requestedAt, orderKey: orderKeyOf(takenAt), takenAt, amountMinor: 2500 };
     const answer: AnswerInput = {

@@ -13,12 +13,12 @@ import type { StoreTransaction } from "../../store/store.ts";
 import type { IntentRow } from "../../store/tables.ts";
 import type { ContractChange } from "../arrival.ts";
 
-/** What an open create holds: its reference. */
+/** The key of an open create: it holds its reference. */
 export function createKey(reference: string): string {
   return recordKey("create", reference);
 }
 
-/** What an open refund holds: its target. */
+/** The key of an open refund: it holds its target. */
 export function refundKey(contractId: string, milestoneId: string | null): string {
   return recordKey("refund", contractId, milestoneId);
 }
@@ -114,11 +114,11 @@ export async function closeRefunds(
     const own = (asked.get(after.contract.contractId) ?? []).map(({ facts }) => requestKeyOf(facts.intentId));
     return [...stood, ...own].filter((key) => after.refunds.get(key)?.state !== "requested");
   });
-  const ids = [...new Set(over)].map(intentIdOf);
+  const standing = await tx.lock("intents", "intentId", [...new Set(over)].map(intentIdOf));
   await tx.updateEach(
     "intents",
     "intentId",
-    ids.map((intentId) => ({ intentId, openKey: null, closedAt: now })),
+    standing.map(({ intentId }) => ({ intentId, openKey: null, closedAt: now })),
   );
 }
 
