@@ -82,7 +82,12 @@ export interface MirroredMilestone {
 /** One refund, from both of its webhooks. Its id pairs them. */
 export type MirroredRefund = Omit<RefundRecord, "refundKey">;
 
-export function toRefund({ initiatedKey: _, changedAt: __, refundKey: ___, ...refund }: RefundRow): MirroredRefund {
+export function toRefund({
+  initiatedKey: _,
+  changedAt: __,
+  refundKey: ___,
+  ...refund
+}: RefundRow): MirroredRefund {
   return refund;
 }
 
