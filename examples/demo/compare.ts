@@ -53,12 +53,12 @@ function tellMirror(contract: MirroredContract | undefined): string {
 function tell(
   status: string,
   milestones: readonly { milestoneId: string; status: string | null }[],
-  refunds: readonly { refundId: string; state: string }[],
+  refunds: readonly { refundId: string | null; state: string }[],
 ): string {
   const parts = [
     status,
     ...milestones.map((milestone) => `milestone ${milestone.milestoneId} ${milestone.status ?? "unknown"}`),
-    ...refunds.map((refund) => `refund ${refund.refundId} ${refund.state}`),
+    ...refunds.map((refund) => `refund ${refund.refundId ?? "without an id"} ${refund.state}`),
   ];
   return parts.join("\n");
 }

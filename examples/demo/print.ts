@@ -51,7 +51,7 @@ async function printRefunds(mirror: Mirror, print: Print): Promise<void> {
   print("\nThe refunds, their two webhooks paired by transactionId");
   const rows = items.map(
     ({ refundId, contractId, milestoneId, amountMinor, currency, initiatedAt, succeededAt }) => [
-      refundId,
+      refundId ?? "not named yet",
       milestoneId === null ? contractId : `${contractId}\nmilestone ${milestoneId}`,
       amountMinor === null ? "" : `${toAmount(amountMinor)} ${currency}`,
       initiatedAt === null ? "not heard of" : toSeconds(initiatedAt),
