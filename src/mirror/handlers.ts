@@ -42,10 +42,11 @@ export interface HandlerQueries {
 /** Reads, retries and runs jobs. */
 export interface JobActions extends JobQueries {
   /**
-   * Runs a dead job again, with all its attempts before it.
+   * Runs a dead job again, with all its attempts before it. A due job that waits for its next attempt runs now; its attempts
+   * count on.
    *
-   * @param id the `id` of an item of `jobs.list({ state: "dead" })`
-   * @throws EscrowMirrorError `not-found` where no dead job has that id
+   * @param id the `id` of an item of `jobs.list({ state: "dead" })` or of `{ state: "due" }`
+   * @throws EscrowMirrorError `not-found` where no dead or due job has that id
    */
   retry(id: string): Promise<void>;
   /**
@@ -180,11 +181,11 @@ async function retryJob(store: Store, id: string): Promise<void> {
   await store.transaction(async (tx) => {
     const seq = /^\d{1,15}$/.test(id) ? Number(id) : -1;
     const [job] = await tx.find("jobs", { where: [{ field: "seq", op: "=", value: seq }] });
-    if (job?.state !== "dead")
-      throw new EscrowMirrorError(
-        "not-found",
-        `no dead job has the id ${id}: pass the id of an item of mirror.jobs.list({ state: "dead" })`,
-      );
-    await tx.jobs.revive([seq]);
+    if (job?.state === "dead") return tx.jobs.revive([seq]);
+    if (job?.state === "due") return tx.jobs.hasten([seq]);
+    throw new EscrowMirrorError(
+      "not-found",
+      `no dead or due job has the id ${id}: pass the id of an item of mirror.jobs.list({ state: "dead" }), or "due"`,
+    );
   });
 }

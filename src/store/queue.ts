@@ -26,6 +26,8 @@ export interface JobQueue {
   reclaim(limits: { readonly attemptsMax: number }): Promise<JobRow[]>;
   /** Puts dead jobs back into their lines, with no attempts behind them. */
   revive(seqs: readonly number[]): Promise<void>;
+  /** Ends the wait of due jobs for their next attempt. Their attempts count on. */
+  hasten(seqs: readonly number[]): Promise<void>;
   /** Locks the subscriptions: shared by commits, or alone for one registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
 }

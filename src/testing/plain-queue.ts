@@ -137,6 +137,15 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       }
     },
 
+    async hasten(seqs) {
+      const due = await find([
+        { field: "seq", op: "in", value: seqs },
+        { field: "state", op: "=", value: "due" },
+        { field: "nextAttemptAt", op: ">", value: nowPlus(0) },
+      ]);
+      for (const { seq } of due) await set(seq, { nextAttemptAt: nowPlus(0) });
+    },
+
     lockSubscriptions: async () => {},
   };
 }

@@ -19,7 +19,7 @@ type Command =
   | { readonly do: "claim"; readonly worker: number; readonly limit: number; readonly lost: boolean }
   | { readonly do: "settle"; readonly run: number; readonly end: number; readonly isStale: boolean }
   | { readonly do: "beat" | "retire"; readonly worker: number }
-  | { readonly do: "reclaim" | "revive" }
+  | { readonly do: "reclaim" | "revive" | "hasten" }
   | { readonly do: "wait"; readonly ms: number };
 
 const commands: fc.Arbitrary<Command> = fc.oneof(
@@ -43,7 +43,7 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   fc.record({ do: fc.constantFrom("beat" as const, "retire" as const), worker: fc.nat(1) }),
-  fc.record({ do: fc.constantFrom("reclaim" as const, "revive" as const) }),
+  fc.record({ do: fc.constantFrom("reclaim" as const, "revive" as const, "hasten" as const) }),
   fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 500, 3000) }),
 );
 
@@ -77,6 +77,16 @@ export function describeQueue(contract: StoreContract): void {
       expect(again).toMatchObject({ jobKey: "a", attempts: 2, lastError: "no" });
       await settle(store, again, { end: "dead", error: "never" });
       expect(await claim(store, { limit: 5 })).toMatchObject([{ jobKey: "b", attempts: 1 }]);
+      await store.close();
+    });
+
+    it("ends the wait of a job that is tried again, which counts on and holds its line", async () => {
+      const { store } = await open(create());
+      await add(store, ["a", "b"]);
+      const [head] = await claim(store, { limit: 1 });
+      await settle(store, head, { end: "again", error: "no", afterMs: 3_600_000 });
+      await store.transaction((tx) => tx.jobs.hasten([head?.seq ?? -1]));
+      expect(await claim(store, { limit: 5 })).toMatchObject([{ jobKey: "a", attempts: 2, lastError: "no" }]);
       await store.close();
     });
 
@@ -202,6 +212,10 @@ async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]>
           });
           await tx.jobs.revive(dead.map(({ seq }) => seq));
         });
+      case "hasten":
+        return store.transaction(async (tx) =>
+          tx.jobs.hasten((await tx.find("jobs", { orderBy: ["seq"] })).map(({ seq }) => seq)),
+        );
       case "wait":
         clock.advance(command.ms);
         return undefined;

@@ -114,6 +114,28 @@ export function describeHandlers(name: string, create: () => Store): void {
       expect((await mirror.jobs.list({ state: "dead" })).items).toEqual([]);
     });
 
+    it("need not wait for their next attempt: a retried due job runs now, as the attempt that it is", async () => {
+      const mirror = await open({ clock: testClock() });
+      const seen: string[] = [];
+      mirror.on(
+        "*",
+        ({ event }, { attempt }) => {
+          seen.push(`${event} ${attempt}`);
+          if (seen.length === 1) throw new Error("no route to host");
+        },
+        { name: "calls" },
+      );
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await mirror.receive(delivery("contract.approved", { id: "a", seconds: 1 }));
+      await mirror.idle();
+      const { items } = await mirror.jobs.list({ state: "due" });
+      expect(items).toMatchObject([{ attempts: 1, lastError: "Error: no route to host" }]);
+      await mirror.jobs.retry(items[0]?.id ?? "");
+      await mirror.idle();
+      expect(seen).toEqual(["contract.created 1", "contract.created 2", "contract.approved 1"]);
+      await expect(mirror.jobs.retry(items[0]?.id ?? "")).rejects.toMatchObject({ code: "not-found" });
+    });
+
     it("choose by the error they throw whether and when they are called again", async () => {
       const clock = testClock();
       const mirror = await open({ clock });

@@ -103,6 +103,10 @@ export function createArrayQueue(
       await session.run(sql.revive, [now(), bigints(seqs)]);
     },
 
+    async hasten(seqs) {
+      await session.run(sql.hasten, [now(), bigints(seqs)]);
+    },
+
     lockSubscriptions: async (how) => {
       session.send(how === "shared" ? sql.share : sql.exclude, [sql.lockName]);
     },
@@ -264,5 +268,7 @@ export function arrayQueueStatements(place: TablePlace) {
           select from ${jobs} as o where o.handler = j.handler and o.contract_id = j.contract_id and o.${open}
         ) then 'waiting' else 'due' end
       where j.seq = any($2::bigint[]) and j.state = 'dead'`,
+    hasten: `update ${jobs} set next_attempt_at = ${timeIn()}
+      where seq = any($2::bigint[]) and state = 'due' and next_attempt_at > ${timeIn()}`,
   };
 }

@@ -92,6 +92,10 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
       for (const seq of seqs) await session.run(sql.revive, [nowPlus(0), seq]);
     },
 
+    async hasten(seqs) {
+      for (const seq of seqs) await session.run(sql.hasten, [nowPlus(0), seq, nowPlus(0)]);
+    },
+
     lockSubscriptions: async () => {},
   };
 }
@@ -174,5 +178,6 @@ export function rowQueueStatements(place: TablePlace) {
           where other.handler = ${jobs}.handler and other.contract_id = ${jobs}.contract_id and other.${open})
         then 'waiting' else 'due' end
       where seq = ? and state = 'dead'`,
+    hasten: `update ${jobs} set next_attempt_at = ? where seq = ? and state = 'due' and next_attempt_at > ?`,
   };
 }
