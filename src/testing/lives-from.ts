@@ -62,8 +62,8 @@ function historyFrom(random: Random, number: number): History {
   return { life, sent: tellLife(life, dressings, [], [], true) };
 }
 
-/** In halalas: above it a number is no longer exact. */
-const largestAmount = Number.MAX_SAFE_INTEGER;
+/** In halalas: exact as a number, and no longer once it was a float of SAR. */
+const largestAmount = 9_007_199_254_740_987;
 
 function planFrom(random: Random, number: number): LifePlan {
   return {

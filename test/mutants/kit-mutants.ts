@@ -7,7 +7,6 @@ import { mutants, type Mutant } from "./mutants.ts";
 /** Those of our own suite that are about what a delivery means. */
 const ofOurSuite: ReadonlySet<string> = new Set([
   "dedupe off",
-  "content check off",
   "tie by arrival",
   "refund keyed by amount",
   "the legacy contract.refunded counts as a refund's own event",
@@ -95,12 +94,6 @@ const ofTheCore: readonly Mutant[] = [
     name: "the type's status wins",
     find: "return contractMove(facts, facts.status ?? impliedStatus(facts.event));",
     replace: "return contractMove(facts, impliedStatus(facts.event) ?? facts.status);",
-  },
-  {
-    ...refund,
-    name: "a late first webhook sets a refund back",
-    find: 'state: succeeded || known.state === "succeeded" ? "succeeded" : "initiated",',
-    replace: "state: phase.phase,",
   },
   {
     ...refund,
