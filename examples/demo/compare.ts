@@ -47,7 +47,12 @@ function tellService({ status, milestones, refunds }: SandboxContract): string {
 function tellMirror(contract: MirroredContract | undefined): string {
   return contract === undefined
     ? "never heard of"
-    : tell(contract.status, contract.milestones, contract.refunds);
+    : tell(contract.status, contract.milestones.filter(isTold), contract.refunds);
+}
+
+/** An API read shows a milestone before it is paid too. */
+function isTold({ status }: { status: string | null }): boolean {
+  return status !== null && status.toLowerCase() !== "pending";
 }
 
 function tell(

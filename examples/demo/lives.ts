@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMirror, type Mirror } from "escrow-mirror";
+import { createClient } from "escrow-mirror/client";
 import { expressWebhook } from "escrow-mirror/express";
 import { createSandbox, manualClock, type ContractAction, type Sandbox } from "escrow-mirror/sandbox";
 import { sqlite } from "escrow-mirror/sqlite";
@@ -32,6 +33,8 @@ type Step = ContractAction | "refund" | "refund first milestone" | "settle";
 
 export interface LivesReport extends Comparison {
   readonly faults: Readonly<Record<string, number>>;
+  /** How it stands once the mirror has read from the API what no webhook told. */
+  readonly reconciled: { readonly checked: number; readonly healed: number; readonly after: Comparison };
 }
 
 export async function runLives(print: (line: string) => void): Promise<LivesReport> {
@@ -41,13 +44,18 @@ export async function runLives(print: (line: string) => void): Promise<LivesRepo
   const mirror = await createMirror({
     store: sqlite(join(folder, "escrow.db")),
     webhook: { secrets: sandbox.webhookSecret },
+    client: createClient(sandbox),
   });
   receiver.mount(mirror);
   try {
     sandbox.faults.set({ duplicate: 0.3, reorder: 0.3, drop: 0.04 }, { seed: 4 });
     print(`The service: ${sandbox.baseUrl}. The receiver: ${receiver.url}`);
     await live(sandbox, receiver, print);
-    return { ...(await compare(sandbox, mirror)), faults: { ...sandbox.faults.counts() } };
+    const faults = { ...sandbox.faults.counts() };
+    const before = await compare(sandbox, mirror);
+    sandbox.faults.clear();
+    const { checked, healed } = await mirror.reconcile();
+    return { ...before, faults, reconciled: { checked, healed, after: await compare(sandbox, mirror) } };
   } finally {
     await sandbox.close();
     receiver.stop();

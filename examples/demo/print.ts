@@ -6,7 +6,8 @@ import type { LivesReport } from "./lives.ts";
 type Print = (line: string) => void;
 
 /** Both sides after the twenty lives, and the faults that happened between them. */
-export function printLives({ sides, unexplained, faults }: LivesReport, print: Print): void {
+export function printLives(report: LivesReport, print: Print): void {
+  const { sides, unexplained, faults, reconciled } = report;
   const rows = sides.map((side) => [side.contractId, side.service, side.mirror, tellEqual(side)]);
   print(toTable(["contract", "the service says", "the mirror says", "and that is"], rows));
   const did = Object.entries(faults).filter(([, count]) => count > 0);
@@ -18,6 +19,9 @@ export function printLives({ sides, unexplained, faults }: LivesReport, print: P
     print(`${contractId} differs: no later webhook tells what ${dropped.join(" and ")} would have told.`);
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);
+  const { checked, healed, after } = reconciled;
+  print(`\nThen mirror.reconcile() read ${checked} contracts from the API and corrected ${healed}.`);
+  print(`Now ${after.sides.filter((side) => side.equal).length} of ${sides.length} are equal.`);
 }
 
 function tellEqual({ equal, dropped }: Side): string {
