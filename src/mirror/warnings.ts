@@ -53,7 +53,8 @@ function refusalsOf({ nowMs, tally }: Standing): string[] {
     const reason = name as Reason;
     const advice = adviceOn[reason];
     if (advice === undefined || reason === "no-secret" || !lasts(reason, lastAt)) return [];
-    return [`${count} requests since the start, the last at ${lastAt}, were refused (${reason}): ${advice}.`];
+    const refused = counted(count, "request was refused", "requests were refused");
+    return [`${refused} since the start, the last at ${lastAt} (${reason}): ${advice}.`];
   });
 }
 
@@ -64,12 +65,16 @@ function unproven(id: string): string {
   return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare it with the service's, or take it out. Until then wrong signatures are answered 503.`;
 }
 
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 function inDanger(consecutiveFailures: number): string {
   return `${consecutiveFailures} deliveries in a row were not answered 2xx: at ten the service disables the subscription. The log says why.`;
 }
 
 function aside(quarantined: number): string {
-  return `${quarantined} deliveries are quarantined: read mirror.quarantine.list(), and release or dismiss each.`;
+  return `${counted(quarantined, "delivery is", "deliveries are")} quarantined: read mirror.quarantine.list(), and release or dismiss each.`;
 }
 
 function refusedHandler(reason: string): string {
@@ -81,5 +86,5 @@ function orphaned({ handler, dueAt }: Orphan): string {
 }
 
 function gaveUp(deadJobs: number): string {
-  return `${deadJobs} jobs are dead: look at mirror.jobs.list({ state: "dead" }), mend the cause, then retry each with mirror.jobs.retry(id).`;
+  return `${counted(deadJobs, "job is", "jobs are")} dead: look at mirror.jobs.list({ state: "dead" }), mend the cause, then retry each with mirror.jobs.retry(id).`;
 }

@@ -16,7 +16,7 @@ export interface VerifyParts {
   readonly logger: Logger;
 }
 
-/** How often the log explains requests that are refused for one reason: an explanation costs more than a check. */
+/** How often the log explains requests that are refused for one reason with one status: an explanation costs more than a check. */
 const diagnoseEveryMs = 60_000;
 
 export interface Verify {
@@ -57,11 +57,13 @@ export function createVerify(parts: VerifyParts): Verify {
   }
 
   function explain(reason: VerifyFailure, diagnose: () => Diagnosis, doubt?: Doubt): void {
-    if (!mayDiagnose(reason, clock.now())) return;
+    const answered = doubt === undefined ? 401 : 503;
+    // Each answer by itself: a 401 loses the delivery, and an earlier 503 must not hide it.
+    if (!mayDiagnose(`${reason} ${answered}`, clock.now())) return;
     const { cause, explanation } = diagnose();
     // A request without any signature is mostly a stranger's.
     if (reason === "signature-missing" && cause === "unexplained") return;
-    const fields = { step: "verify", reason, cause, answered: doubt === undefined ? 401 : 503 };
+    const fields = { step: "verify", reason, cause, answered };
     logger.error(fields, doubt === undefined ? explanation : `${explanation} ${doubts[doubt]}`);
   }
 

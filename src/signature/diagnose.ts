@@ -76,7 +76,7 @@ export function diagnoseHeaders(headers: SignedRequest["headers"], options: Diag
   const hasForm = (form: SchemeTrial): boolean =>
     createVerifier({ scheme: form.scheme }).checkHeaders(headers) === undefined;
   const form = [...schemeTrials(scheme), ...presetForms()].find(hasForm);
-  if (form === undefined) return { cause: "unexplained", explanation: explanations.unexplained };
+  if (form === undefined) return { cause: "unexplained", explanation: noForm };
   return { cause: form.cause, explanation: formExplanations[form.cause] ?? form.explanation };
 }
 
@@ -87,6 +87,10 @@ function presetForms(): SchemeTrial[] {
     scheme,
   }));
 }
+
+const noForm =
+  "The signature header has the form of no known scheme: check webhook.signature, that no proxy changes the header, " +
+  "or the sender is not the service.";
 
 const formExplanations: Partial<Record<DiagnosisCause, string>> = {
   "signature-encoding":

@@ -44,7 +44,7 @@ export function describeHandlersHealth(name: string, create: () => Store): void 
       const { items } = await mirror.jobs.list({ handler: "one" });
       await mirror.jobs.retry(items[0]?.id ?? "");
       await mirror.idle();
-      expect((await mirror.health()).warnings).toEqual([expect.stringMatching(/^1 jobs are dead/)]);
+      expect((await mirror.health()).warnings).toEqual([expect.stringMatching(/^1 job is dead/)]);
       await mirror.handlers.remove("two");
       expect(await mirror.health()).toMatchObject({ jobs: { dead: 0 }, warnings: [] });
     });

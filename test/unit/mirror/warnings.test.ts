@@ -99,6 +99,16 @@ describe("twelve deliveries that are refused", () => {
     },
   );
 
+  it.each([
+    [1, /^1 request was refused since the start, the last at /],
+    [2, /^2 requests were refused since the start, the last at /],
+  ])("are counted in a sentence: %i", async (count, sentence) => {
+    const mirror = await openMirror();
+    await mirror.receive(fresh());
+    for (let time = 0; time < count; time++) await mirror.receive(fresh(otherSecret));
+    expect((await mirror.health()).warnings).toEqual([expect.stringMatching(sentence)]);
+  });
+
   it("are warned of for an hour, and until a delivery is taken in after them", async () => {
     const clock = testClock();
     const mirror = await openMirror({ clock });
@@ -159,7 +169,7 @@ describe("a warning", () => {
     await mirror.receive(signed("not json"));
     const { quarantined, warnings } = await mirror.health();
     expect(quarantined).toBe(1);
-    expect(warnings).toEqual([expect.stringMatching(/^1 deliveries are quarantined.*release or dismiss/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^1 delivery is quarantined.*release or dismiss/)]);
     await mirror.quarantine.dismiss((await mirror.quarantine.list()).items[0]?.id ?? "");
     expect(await mirror.health()).toMatchObject({ quarantined: 0, warnings: [] });
   });
@@ -187,7 +197,7 @@ describe("a warning", () => {
     broken.fault = new Error("of its own");
     await mirror.receive(fresh());
     const { warnings } = await mirror.health();
-    expect(warnings.join()).toMatch(/unstorable.*1 deliveries are quarantined/);
+    expect(warnings.join()).toMatch(/unstorable.*1 delivery is quarantined/);
   });
 });
 

@@ -307,6 +307,16 @@ describe("the diagnosis of a mismatch", () => {
     await mirror.receive({ method: "POST", headers, body });
     expect(mismatches()).toHaveLength(2);
   });
+
+  it("names it again at once when the answer changes from 503 to 401", async () => {
+    const logger = recordingLogger();
+    const mirror = await openMirror({ clock: testClock(), logger });
+    const answers = () => logger.lines.flatMap(({ fields }) => fields["answered"] ?? []);
+    expect((await mirror.receive(fresh(otherSecret))).status).toBe(503);
+    await mirror.receive(fresh(secret));
+    for (let time = 0; time < 3; time++) expect((await mirror.receive(fresh(otherSecret))).status).toBe(401);
+    expect(answers()).toEqual([503, 401]);
+  });
 });
 
 describe("the log", () => {
