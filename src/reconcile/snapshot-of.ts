@@ -57,7 +57,7 @@ export function toSnapshotFacts(answer: ContractAnswer, reading: AnswerOrigin): 
 /** `YYYY-MM-DDTHH:mm:ss` */
 const secondsLength = 19;
 
-/** A `Date` so far ahead of this machine's clock is no time to order by: it would outrank all events until then. */
+/** A time so far ahead of this machine's clock is no time to order by: it would outrank all events until then. */
 const aheadMsMax = 3_600_000;
 
 /**
@@ -65,11 +65,11 @@ const aheadMsMax = 3_600_000;
  * was changed later than that was read later.
  */
 function takenAt({ info, nowMs }: AnswerOrigin, updatedAt: string | null): number | undefined {
+  const isUsable = (ms: number): boolean => Number.isFinite(ms) && ms - nowMs <= aheadMsMax;
   const dateMs = Date.parse(info?.date ?? "");
-  const isUsable = Number.isFinite(dateMs) && dateMs - nowMs <= aheadMsMax;
-  const readMs = isUsable ? dateMs - Math.max(0, info?.tookMs ?? 0) : undefined;
-  const updatedMs = updatedAt === null ? undefined : orderKeyToMs(orderKeyOf(updatedAt));
-  const known = [readMs, updatedMs].filter((ms) => ms !== undefined);
+  const updatedMs = updatedAt === null ? Number.NaN : orderKeyToMs(orderKeyOf(updatedAt));
+  const readMs = dateMs - Math.max(0, info?.tookMs ?? 0);
+  const known = [isUsable(dateMs) ? readMs : Number.NaN, updatedMs].filter(isUsable);
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
