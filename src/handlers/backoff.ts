@@ -3,9 +3,21 @@ export type Backoff = number | ((attempt: number) => number);
 
 const firstMs = 1000;
 const longestMs = 3_600_000;
+/** A year. Whatever a handler or a function asks for, the time can be written. */
+export const waitMsMax = 366 * 86_400_000;
 
 /** Doubles from a second to an hour; a number is the first wait instead; up to a fifth of it is left to chance. */
 export function waitAfter(attempt: number, backoff: Backoff = firstMs, random = Math.random()): number {
-  if (typeof backoff === "function") return Math.max(0, backoff(attempt) || 0);
+  if (typeof backoff === "function") return chosenBy(backoff, attempt) ?? waitAfter(attempt, firstMs, random);
   return Math.min(longestMs, backoff * 2 ** Math.min(attempt - 1, 30)) * (0.8 + random * 0.2);
+}
+
+/** Nothing where the function throws, or gives no number: a wait of its own fault must not hold up the queue. */
+function chosenBy(backoff: (attempt: number) => unknown, attempt: number): number | undefined {
+  try {
+    const ms = backoff(attempt);
+    return typeof ms === "number" && ms >= 0 ? Math.min(ms, waitMsMax) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -96,6 +96,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
     },
 
     runOnce: async (signal) => {
+      inside.refuseInHandler("mirror.jobs.runOnce()");
       await registry.settled();
       const runs = await runner.drain(signal);
       await sweeper.sweep();

@@ -8,7 +8,7 @@ export class PermanentError extends Error {
 export class RetryAfterError extends Error {
   /** `"RetryAfterError"`. */
   override readonly name = "RetryAfterError";
-  /** Milliseconds until the next attempt. */
+  /** Milliseconds until the next attempt. More than a year counts as a year. */
   readonly afterMs: number;
 
   /**

@@ -3,6 +3,7 @@ import { contractMachine } from "../domain/contract.ts";
 import { milestoneMachine } from "../domain/milestone.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
+import { timeOf } from "../queries/arguments.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
 import type { SubscriptionRow } from "../store/tables.ts";
 import type { Filter, TransitionFilter } from "./subscription.ts";
@@ -62,10 +63,7 @@ export function checkFunction(run: unknown, name: string): Handler["run"] {
 
 /** @throws EscrowMirrorError `invalid-argument` */
 export function toSince(since: unknown, name: string): string | undefined {
-  if (since === undefined) return undefined;
-  const date = since instanceof Date ? since : new Date(typeof since === "string" ? since : Number.NaN);
-  if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw invalid(`handler ${name}: since is no time: pass ISO 8601 text or a Date`);
+  return since === undefined ? undefined : timeOf(since as string | Date, `handler ${name}: since`);
 }
 
 /** @throws EscrowMirrorError `invalid-argument` */

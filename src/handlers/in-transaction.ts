@@ -4,6 +4,7 @@ import { clearTimeout, setTimeout } from "../shared/timers.ts";
 import type { Lent, StoreTransaction } from "../store/store.ts";
 import type { Handler } from "./handler.ts";
 import type { Inside } from "./inside.ts";
+import { readable } from "./outcome.ts";
 
 /** The second argument of an `inTransaction` handler. */
 export interface TransactionContext extends Pick<Lent, "trx" | "connection"> {
@@ -41,7 +42,8 @@ export async function callInTransaction(
   try {
     const running = inside.transaction(tx, async () => handler.run(event as never, context as never));
     await Promise.race([running, over]);
-  } catch (error) {
+  } catch (thrown) {
+    const error = readable(thrown);
     throw lent.faultOf(error) ?? error;
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,7 @@
-import { isEscrowMirrorError } from "../shared/errors.ts";
+import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Settlement } from "../store/queue.ts";
 import type { JobRow } from "../store/tables.ts";
-import { waitAfter, type Backoff } from "./backoff.ts";
+import { waitAfter, waitMsMax, type Backoff } from "./backoff.ts";
 import type { RunResult } from "./run.ts";
 
 export interface RetryPolicy {
@@ -35,8 +35,23 @@ export function isStoreFault(error: unknown): boolean {
 
 function waitFor(error: unknown, attempt: number, { backoffMs }: RetryPolicy): number {
   const asked = (error as { afterMs?: unknown } | null)?.afterMs;
-  if (nameOf(error) === "RetryAfterError" && typeof asked === "number" && asked >= 0) return asked;
+  if (nameOf(error) === "RetryAfterError" && typeof asked === "number" && asked >= 0)
+    return Math.min(asked, waitMsMax);
   return waitAfter(attempt, backoffMs);
+}
+
+/**
+ * The error that a handler threw, or another in its place where that throws when it is looked at: it would end the process.
+ */
+export function readable(error: unknown): unknown {
+  try {
+    describe(error);
+    nameOfError(error);
+    void (error as { afterMs?: unknown } | null)?.afterMs;
+    return error;
+  } catch {
+    return new Error("the handler threw something that has no text");
+  }
 }
 
 /** By its name, not its class: two copies of the package may be loaded. */

@@ -2,6 +2,7 @@
 import type { Logger } from "../shared/logger.ts";
 import { clearTimeout, setTimeout } from "../shared/timers.ts";
 import type { Handler, HandlerContext } from "./handler.ts";
+import { readable } from "./outcome.ts";
 import type { Assignment } from "./subject.ts";
 
 export type RunResult =
@@ -41,7 +42,7 @@ export async function runHandler(
     await Promise.race([running, over]);
     return { end: "done" };
   } catch (error) {
-    return stop.aborted ? { end: "stopped" } : { end: "failed", error };
+    return stop.aborted ? { end: "stopped" } : { end: "failed", error: readable(error) };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener("abort", abort);

@@ -53,7 +53,7 @@ export interface JobActions extends JobQueries {
    * Runs what is due, and resolves when nothing is: for cron and serverless hosts, with `jobs: { run: false }`.
    *
    * @returns how many runs there were
-   * @throws the signal's reason once it is aborted
+   * @throws the signal's reason once it is aborted; EscrowMirrorError `inside-transaction` inside a handler
    */
   runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{
     /** How many attempts ran. */

@@ -112,7 +112,8 @@ export interface JobsOptions {
   readonly maxAttempts?: number | undefined;
   /**
    * The wait before the second attempt. It doubles for each further attempt, up to an hour. Or a function of the
-   * number of attempts. Milliseconds, default 1,000.
+   * number of attempts: where it throws or gives no number, the default counts. Milliseconds, default 1,000; a year at
+   * most.
    */
   readonly backoffMs?: Backoff | undefined;
 }

@@ -7,11 +7,13 @@ import { describeDoneJobs } from "./done-jobs-contract.ts";
 import { describeHandlers } from "./handlers-contract.ts";
 import { describeHandlersHealth } from "./health-contract.ts";
 import { describeInTransaction } from "./in-transaction-contract.ts";
+import { describeOddHandlers } from "./odd-handlers-contract.ts";
 
 for (const [name, create] of storeKinds) {
   describeHandlers(name, create);
   describeHandlersHealth(name, create);
   describeDoneJobs(name, create);
+  describeOddHandlers(name, create);
 }
 
 describeInTransaction("sqlite file", async () => {

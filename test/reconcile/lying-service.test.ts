@@ -7,9 +7,14 @@ import { openMirror, testClock } from "../support/mirror.ts";
 
 const hourMs = 3_600_000;
 
+const unused = (): never => expect.fail("only a read is asked for");
+
 function answering(contract: object, date: string | null): MirrorClient {
   return {
     contracts: {
+      create: unused,
+      refund: unused,
+      renewCheckout: unused,
       get: async (_, { onAnswer } = {}) => {
         onAnswer?.({ status: 200, date, tookMs: 0, attempts: 1 });
         return { contractId: "CNT-1", ...contract } as Contract;
