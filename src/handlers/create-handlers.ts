@@ -5,6 +5,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { sleep } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
+import { checkText } from "../queries/arguments.ts";
 import type { DefinedHandler } from "./define-handler.ts";
 import {
   checkFunction,
@@ -41,7 +42,7 @@ export interface Handlers {
   readonly runner: Runner;
   add(kind: Handler["kind"], on: unknown, run: unknown, options: HandlerOptions): () => void;
   define(handlers: readonly DefinedHandler[]): void;
-  replay(webhookId: string): Promise<number>;
+  replay(id: string): Promise<number>;
   idle(): Promise<void>;
   /** Runs what is due, and removes what is long done. Gives the number of runs. */
   runOnce(signal: AbortSignal | undefined): Promise<number>;
@@ -108,10 +109,11 @@ export function createHandlers(parts: HandlersParts): Handlers {
       await registry.close();
     },
 
-    replay: async (webhookId) => {
+    replay: async (id) => {
+      checkText(id);
       const added = await store.transaction(async (tx) => {
-        const [row] = await tx.find("deliveries", { where: [{ field: "id", op: "=", value: webhookId }] });
-        if (row === undefined || row.outcome !== "applied" || row.event === null) throw notApplied(webhookId);
+        const [row] = await tx.find("deliveries", { where: [{ field: "id", op: "=", value: id }] });
+        if (row === undefined || row.outcome !== "applied" || row.event === null) throw notApplied(id);
         const { contentKey, contractId, event } = row;
         const delivery = { contentKey, webhookId: row.webhookId, contractId, event };
         const all = await tx.find("subscriptions", { orderBy: ["name"] });
@@ -147,9 +149,9 @@ async function isOwed(store: Store, names: readonly string[]): Promise<boolean> 
   return (await store.read((reader) => reader.find("jobs", { where, limit: 1 }))).length > 0;
 }
 
-function notApplied(webhookId: string): EscrowMirrorError {
+function notApplied(id: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "not-found",
-    `no applied delivery has the id ${webhookId}: pass the webhookId of an item of mirror.deliveries.list()`,
+    `no applied delivery has the id ${id}: pass the id, not the webhookId, of an item of mirror.deliveries.list()`,
   );
 }

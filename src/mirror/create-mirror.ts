@@ -86,10 +86,12 @@ export interface Mirror extends HandlerSurface {
     /**
      * Makes new jobs for a delivery, one for each of its handlers. The mirror's state does not change.
      *
+     * @param id the `id` of an item of `deliveries.list()`, not its webhook id: two deliveries can have the same webhook
+     * id
      * @returns how many jobs it made
-     * @throws EscrowMirrorError `not-found` if no applied delivery has this id
+     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found` if no applied delivery has this id
      */
-    replay(webhookId: string): Promise<number>;
+    replay(id: string): Promise<number>;
   };
   /** Deliveries with a valid signature that are stored and not applied. */
   readonly quarantine: QuarantineQueries & {
@@ -284,7 +286,7 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     refunds: { ...createRefundQueries(store, clock), ...service.refunds },
     payments: createPaymentQueries(store),
     disputes: createDisputeQueries(store),
-    deliveries: { ...createDeliveryQueries(store), replay: (webhookId) => handlers.replay(webhookId) },
+    deliveries: { ...createDeliveryQueries(store), replay: (id) => handlers.replay(id) },
     quarantine: {
       ...createQuarantineQueries(store),
       release: (id) => release({ ...committing, maxBodyBytes }, id),

@@ -371,7 +371,31 @@ export function describeHandlers(name: string, create: () => Store): void {
       expect(await mirror.deliveries.replay("wh-1")).toBe(1);
       await mirror.idle();
       expect(keys).toHaveLength(2);
-      await expect(mirror.deliveries.replay("nowhere")).rejects.toMatchObject({ code: "not-found" });
+      await expect(mirror.deliveries.replay("nowhere")).rejects.toMatchObject({
+        code: "not-found",
+        message: expect.stringContaining("the id, not the webhookId") as string,
+      });
+      await expect(mirror.deliveries.replay(5 as never)).rejects.toMatchObject({ code: "invalid-argument" });
+    });
+
+    it("are owed the one delivery that a replay names, of two that were applied under one webhook id", async () => {
+      const mirror = await open();
+      const seen: string[] = [];
+      mirror.on("contract.created", ({ contractId }) => void seen.push(contractId), { name: "h" });
+      for (const contractId of ["CNT-A", "CNT-B"])
+        await mirror.receive(
+          delivery("contract.created", { id: contractId, seconds: 0, contractId }, { webhookId: "wh-1" }),
+        );
+      await mirror.quarantine.release((await mirror.quarantine.list()).items[0]?.id ?? "");
+      await mirror.idle();
+      expect(seen.splice(0)).toEqual(["CNT-A", "CNT-B"]);
+      const { items } = await mirror.deliveries.list({ outcome: "applied" });
+      expect(items.map(({ webhookId }) => webhookId)).toEqual(["wh-1", "wh-1"]);
+      for (const { id, contractId } of items) {
+        expect(await mirror.deliveries.replay(id)).toBe(1);
+        await mirror.idle();
+        expect(seen.splice(0)).toEqual([contractId]);
+      }
     });
 
     it("that were defined with the mirror hear of its first delivery, and runOnce runs them where nothing else does", async () => {
