@@ -6,15 +6,15 @@ export type { NodeRequest, NodeResponse } from "./lib/node-stream.ts";
 export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 
 /**
- * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET gets 405. Mount it before
- * `express.json()`: a signature can only be checked over the bytes as sent.
+ * A handler for one route of Express 4 or 5. Mount it with `all`, so that a GET gets 405. Mount it before `express.json()`:
+ * the signature is over the bytes as sent.
  *
  * ```ts
  * app.all("/webhooks/escrow", expressWebhook(mirror));
  * app.use(express.json());
  * ```
  *
- * Behind a parser it reads a kept `req.rawBody`, or the `Buffer` of `express.raw()`. If the bytes are gone, it
+ * After a parser it reads the bytes from `req.rawBody`, or from the `Buffer` of `express.raw()`. If the bytes are gone, it
  * answers 500, the service retries, and the log names the line to change. It never calls `next`.
  *
  * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it

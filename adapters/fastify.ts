@@ -56,8 +56,8 @@ type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unkn
  * await app.register(fastifyWebhook, { mirror, path: "/webhooks/escrow" });
  * ```
  *
- * It answers before Fastify looks for a content-type parser. So the app's own parsers never see the webhook. Hooks of
- * the app up to `onRequest` run; `preValidation` and later ones don't.
+ * It answers before Fastify looks for a content-type parser. So the app's own parsers never get the webhook. The app's hooks
+ * up to `onRequest` run. `preValidation` and later hooks don't.
  *
  * @throws TypeError if `mirror` is none of these, or `path` is no path
  */

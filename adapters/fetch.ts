@@ -8,8 +8,8 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler from `Request` to `Response`, for Next.js route handlers, Remix, SvelteKit, `Bun.serve` and all that
- * speaks the Fetch API on Node. Export it for every method, so that a GET gets 405.
+ * A handler from `Request` to `Response`, for Next.js route handlers, Remix, SvelteKit, `Bun.serve` and any other host with
+ * the Fetch API on Node. Export it for every method, so that a GET gets 405.
  *
  * ```ts
  * const handler = fetchWebhook(mirror); // Next.js: fetchWebhook(() => createMirror({ … })), since a build imports the route

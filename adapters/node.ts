@@ -14,8 +14,8 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
  * createServer((req, res) => (req.url === "/webhooks/escrow" ? webhook(req, res) : other(req, res)));
  * ```
  *
- * If the stream of the request was read before, it uses a kept `req.rawBody`, or a `req.body` that is a `Buffer` or a
- * text. If the bytes are gone, it answers 500, and the service retries.
+ * If the request's stream was read before, it uses the bytes in `req.rawBody`, or a `req.body` that is a `Buffer` or text. If
+ * the bytes are gone, it answers 500, and the service retries.
  *
  * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it
  * rejects, requests get 503.

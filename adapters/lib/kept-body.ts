@@ -7,7 +7,7 @@ export interface KeptBody {
    * The bytes as `express.json({ verify })`, Nest's `rawBody: true`, fastify-raw-body and cloud functions keep them.
    */
   readonly rawBody?: unknown;
-  /** A `Buffer` of `express.raw()`, or a text of `express.text()`. Values of a JSON parser are of no use. */
+  /** A `Buffer` of `express.raw()`, or the text of `express.text()`. The value of a JSON parser can't be used. */
   readonly body?: unknown;
 }
 

@@ -2,8 +2,8 @@ import { sendNode, toRequest, type NodeRequest, type NodeResponse } from "./node
 import { createAnswer, faultOf, type MirrorSource } from "./protocol.ts";
 
 /**
- * Answers one request. Resolves once the answer is sent, or the connection is gone. `res.writableEnded` then tells
- * the host that the request is done. Never rejects.
+ * Answers one request. Resolves when the answer is sent, or when the connection is gone. Then `res.writableEnded` tells the
+ * host that the request is done. Never rejects.
  */
 export type NodeHandler = (req: NodeRequest, res: NodeResponse) => Promise<void>;
 

@@ -1,6 +1,6 @@
 /**
- * Every host handles a webhook like this: wait for the mirror, pass the request on, send the answer. Hosts translate,
- * they don't decide. The answers made here are those that a mirror can't give itself.
+ * Every host handles a webhook like this: wait for the mirror, pass the request on, send the answer. Hosts translate, they
+ * don't decide. Only the answers that a mirror can't give itself are made here.
  */
 import type { Mirror, ReceiveRequest, ReceiveResult } from "../../src/index.ts";
 import { monotonicMs, sleep } from "./timers.ts";
@@ -10,11 +10,12 @@ export type WebhookReceiver = Pick<Mirror, "receive">;
 
 /**
  * A mirror, a promise of one, or a function that returns either. While a promise is pending, or if it rejects, requests get
- * 503. A function is called for the first request, which waits for it; if it fails, it is called again for a later one.
+ * 503. A function is called for the first request, which waits for the result. If it fails, it is called again for a later
+ * request.
  */
 export type MirrorSource = WebhookReceiver | PromiseLike<WebhookReceiver> | MirrorOpener;
 
-/** Opens a mirror when it is needed: importing a route then opens no database. */
+/** Opens a mirror when it is needed. So the import of a route opens no database. */
 export type MirrorOpener = () => WebhookReceiver | PromiseLike<WebhookReceiver>;
 
 /** Never rejects. */

@@ -34,30 +34,30 @@ export interface ApiErrorDetails {
   readonly errors?: readonly string[];
   /** See `EscrowApiError.retryable`. Default `false`. */
   readonly retryable?: boolean;
-  /** The error that led to this one, without anything secret. */
+  /** The original error, without secrets. */
   readonly cause?: Error | undefined;
 }
 
 /**
- * The one error that the client's methods reject with. It is an `EscrowMirrorError`; recognise it by `name` and `code`, or with
- * `isEscrowApiError`, never by `instanceof`: two copies of the package may be loaded. No property of it, at any depth, holds a
+ * The client's methods reject only with this error. It is an `EscrowMirrorError`. Recognise it by `name` and `code`, or with
+ * `isEscrowApiError`. Don't use `instanceof`: two copies of the package may be loaded. No property, at any depth, holds a
  * token, a secret, a phone number, a national id or an IBAN.
  */
 export class EscrowApiError extends EscrowMirrorError {
-  /** Says what happened. Switch on this. */
+  /** The kind of error. Switch on it. */
   declare readonly code: ApiErrorCode;
   /** The answer's HTTP status; `null` without an answer. */
   readonly status: number | null;
-  /** The service's message key, such as `BuyerNotAuthorized`; `null` where it gave none. */
+  /** The service's message key, such as `BuyerNotAuthorized`; `null` if it sent none. */
   readonly messageKey: string | null;
-  /** The fields that the service refused, or that were refused before anything was sent. */
+  /** The wrong fields, found by the service, or by the client before it sent anything. */
   readonly validationErrors: readonly ValidationError[];
   /** The service's own list of errors, as text. */
   readonly errors: readonly string[];
-  /** Whether the same call can succeed later, and does nothing twice. Always `false` for `outcome-unknown`. */
+  /** Whether the same call can succeed later without doing anything twice. Always `false` for `outcome-unknown`. */
   readonly retryable: boolean;
 
-  /** The client makes these errors; your tests may too. Neither `message` nor `details` may hold a secret. */
+  /** For the client, and for your tests. Neither `message` nor `details` may hold a secret. */
   constructor(code: ApiErrorCode, message: string, details: ApiErrorDetails = {}) {
     const { status, messageKey, validationErrors, errors, retryable, cause } = details;
     super(code, message, cause === undefined ? undefined : { cause });
@@ -70,7 +70,7 @@ export class EscrowApiError extends EscrowMirrorError {
   }
 }
 
-/** Whether `error` is an `EscrowApiError` with one of `codes` (any code where none is given). */
+/** Whether `error` is an `EscrowApiError` with one of `codes`. Without `codes`, any code matches. */
 export function isEscrowApiError(error: unknown, ...codes: ApiErrorCode[]): error is EscrowApiError {
   if (!(error instanceof Error) || error.name !== "EscrowApiError") return false;
   return codes.length === 0 || codes.includes((error as EscrowApiError).code);

@@ -15,17 +15,17 @@ import type { CheckoutInput } from "./input/user-input.ts";
 /** Calls about contracts. Each rejects with an `EscrowApiError`. */
 export interface ContractCalls {
   /**
-   * Creates a contract. Never sent twice: without a clear answer it rejects with `outcome-unknown`. Give it a
-   * `reference`: the webhook `contract.created` carries it and shows that the contract exists.
+   * Creates a contract. The request is never sent twice. Without a clear answer the call rejects with `outcome-unknown`.
+   * Give a `reference`: the webhook `contract.created` carries it, and so proves that the contract exists.
    */
   create(input: ContractInput, options?: CallOptions): Promise<CreatedContract>;
-  /** Reads a contract. A contract that is not there: `error-response` with status 404. */
+  /** Reads a contract. Rejects with `error-response` and status 404 if there is none. */
   get(contractId: string, options?: CallOptions): Promise<Contract>;
-  /** Makes a new payment page. A page works for ten minutes, and the new one ends the last. */
+  /** Makes a new payment page, which works for ten minutes. The old page stops at once. */
   renewCheckout(contractId: string, input: CheckoutInput, options?: CallOptions): Promise<RenewedCheckout>;
   /**
-   * Refunds the buyer, for the contract or one milestone. Never sent twice: without a clear answer it rejects with
-   * `outcome-unknown`.
+   * Refunds the buyer, for the contract or one milestone. The request is never sent twice. Without a clear answer the call
+   * rejects with `outcome-unknown`.
    */
   refund(contractId: string, input: RefundInput, options?: CallOptions): Promise<CreatedRefund>;
 }

@@ -17,12 +17,12 @@ export interface Client {
   readonly contracts: ContractCalls;
   /** The webhook subscription and its delivery log. */
   readonly webhooks: WebhookCalls;
-  /** The people behind the contracts. */
+  /** Buyers and sellers. */
   readonly users: UserCalls;
 }
 
 /**
- * A client of the escrow service, on the platform's `fetch`. Give it your credentials, or tokens of your own, or a sandbox.
+ * A client of the escrow service. It uses the built-in `fetch`. Give it your credentials, your own tokens, or a sandbox.
  *
  * @example
  * const client = createClient({ baseUrl, authUrl, clientId, clientSecret });

@@ -4,7 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import type { Fetch } from "./http/fetch.ts";
 
-/** Where the service is, and who you are there. */
+/** The address of the service, and your credentials. */
 export type ClientOptions = CredentialOptions | TokenOptions;
 
 /** The client asks for its tokens itself. */
@@ -15,18 +15,18 @@ export interface CredentialOptions extends CommonOptions {
   readonly clientId: string;
   /** Your client secret. It is sent to `authUrl` and nowhere else. */
   readonly clientSecret: string;
-  /** The OAuth scope to ask for. Default: none is named. */
+  /** The OAuth scope to ask for. Default: none. */
   readonly scope?: string | undefined;
   /**
-   * The unit of a token's `expires_in`. Default `"seconds"`, as OAuth says. If the service means minutes, `"seconds"`
-   * only renews tokens too early.
+   * The unit of a token's `expires_in`. Default `"seconds"`, as OAuth says. If the service means minutes, `"seconds"` does
+   * no harm: tokens are only renewed too early.
    */
   readonly expiresInUnit?: "seconds" | "minutes" | undefined;
 }
 
-/** You give the tokens. */
+/** Your code supplies the tokens. */
 export interface TokenOptions extends CommonOptions {
-  /** Called when a token is needed: at first, before `expiresAt`, and after a 401. Several calls share one. */
+  /** Called for the first token, for a new one before `expiresAt`, and after a 401. Calls at the same time share one token. */
   readonly getToken: () => Promise<AccessToken>;
 }
 
@@ -34,7 +34,7 @@ export interface TokenOptions extends CommonOptions {
 export interface AccessToken {
   /** The token, without `Bearer`. */
   readonly accessToken: string;
-  /** When it expires: a `Date`, or milliseconds since 1970. Default: it is used until a 401. */
+  /** When it expires: a `Date`, or milliseconds since 1970. Without it, the token is used until a 401. */
   readonly expiresAt?: Date | number | null | undefined;
 }
 
@@ -42,12 +42,12 @@ export interface AccessToken {
 export interface CommonOptions {
   /** Where the service is: the URL before `/apps/api`. */
   readonly baseUrl: string;
-  /** How long one request may take, its answer included, in milliseconds. Default 30,000. */
+  /** How long one request may take, including its answer. Milliseconds, default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request is sent again where that does nothing twice. Default 2. */
+  /** How often a request is sent again, if nothing can happen twice. Default 2. */
   readonly retries?: number | undefined;
   /**
-   * The wait before the first repeat, in milliseconds. It doubles each time. Default 500. `Retry-After` wins over it.
+   * The wait before the first repeat, in milliseconds. It doubles each time. Default 500. `Retry-After` replaces it.
    */
   readonly backoffMs?: number | undefined;
   /** The `fetch` to use. It must not repeat requests by itself: a refund could be sent twice. Default: the platform's. */
@@ -68,7 +68,7 @@ export interface SandboxLike {
   readonly clientSecret: string;
   /** The sandbox's time. The client uses it as its clock. */
   readonly clock: Clock;
-  /** Tells a sandbox from options. */
+  /** Distinguishes a sandbox from options. */
   settleRefund(refundId: number | string): Promise<unknown>;
 }
 

@@ -8,9 +8,9 @@ import type { PhoneInput, UserInput } from "./input/user-input.ts";
 
 /** Calls about users. Each rejects with an `EscrowApiError`. */
 export interface UserCalls {
-  /** Looks up how far the user with a phone number has come. No such user: `error-response` with status 404. */
+  /** Reads the onboarding of the user with this phone number. Rejects with `error-response` and status 404 if there is none. */
   onboarding(input: PhoneInput, options?: CallOptions): Promise<Onboarding>;
-  /** Creates a user, or finds the one with that phone number. */
+  /** Creates a user, or returns the user who has this phone number. */
   create(input: UserInput, options?: CallOptions): Promise<CreatedUser>;
 }
 

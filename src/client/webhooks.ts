@@ -20,15 +20,15 @@ export interface WebhookCalls {
   /** Reads one page of the delivery log. */
   logs(input?: LogsInput, options?: CallOptions): Promise<WebhookLogPage>;
   /**
-   * All entries of the delivery log. It reads the next page when you get there. An entry that moves to the next page
-   * meanwhile comes once.
+   * All entries of the delivery log. It reads a page when you need it. If an entry moves to the next page meanwhile, you
+   * get it only once.
    */
   allLogs(input?: AllLogsInput, options?: CallOptions): AsyncIterableIterator<WebhookLogEntry>;
   /** Reads the subscription. Rejects with `error-response` and status 404 if there is none. */
   get(options?: CallOptions): Promise<WebhookSubscription>;
   /** Subscribes, or changes the URL. It also makes a disabled subscription active again. */
   update(input: WebhookInput, options?: CallOptions): Promise<WebhookSubscription>;
-  /** Makes a new signing secret. The old one stops at once. Deliveries on the way can have a signature of either. */
+  /** Makes a new signing secret. The old one stops at once. Deliveries on the way can have either signature. */
   regenerateSecret(options?: CallOptions): Promise<RegeneratedSecret>;
   /** Removes the subscription: no more webhooks. */
   delete(options?: CallOptions): Promise<true>;

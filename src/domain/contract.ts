@@ -1,8 +1,8 @@
 import type { Machine } from "./machine.ts";
 
 /**
- * The statuses of a contract, and the steps between them. It has no cycle: when the service takes a way back (a
- * settled dispute, Dispute → Escrow), the mirror follows because the event's `previousStatus` says so.
+ * The statuses of a contract, and the steps between them. There is no cycle. The service can make a step back, such as
+ * Dispute → Escrow for a settled dispute. The mirror follows it, because the event's `previousStatus` says so.
  */
 export const contractMachine: Machine = {
   entity: "contract",

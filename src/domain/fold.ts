@@ -24,7 +24,7 @@ import { applySnapshot, isUnlinked } from "./snapshot.ts";
 
 /** The option `fold`: how events become statuses. */
 export interface FoldOptions {
-  /** How far two clocks of the service may be apart; default 60,000. */
+  /** How much two clocks of the service may differ. Milliseconds, default 60,000. */
   readonly skewMs: number;
 }
 

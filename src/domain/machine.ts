@@ -2,7 +2,7 @@ import { groupBy } from "../shared/group-by.ts";
 
 /** A state machine as plain data. */
 export interface Machine {
-  /** Whose statuses these are. */
+  /** Whether it is of contracts or of milestones. */
   readonly entity: "contract" | "milestone";
   /** Statuses that end the life of the entity. */
   readonly terminal: readonly string[];
@@ -25,7 +25,7 @@ export interface MachineTransition {
   readonly source: "spec" | "inferred";
 }
 
-/** Whether one or more steps lead from `from` to `to`. A status never reaches itself: the machines have no cycle. */
+/** Whether one or more steps lead from `from` to `to`. A status never leads back to itself. */
 export function reachable(machine: Machine, from: string, to: string): boolean {
   return analyse(machine).reachableFrom.get(from)?.has(to) ?? false;
 }

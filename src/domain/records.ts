@@ -102,7 +102,7 @@ export interface MilestoneRecord {
 /** The states of a refund, in order. */
 export const refundStates = ["requested", "initiated", "succeeded"] as const;
 
-/** One refund, from both of its webhooks. Its id pairs them. */
+/** One refund, from both of its webhooks. The refund's id joins them. */
 export interface RefundRecord {
   /** The contract. */
   readonly contractId: string;
@@ -212,7 +212,7 @@ export interface AnomalyRecord {
   readonly webhookId: string | null;
   /** A short text for people. */
   readonly detail: string;
-  /** The event's time. If the service gave none: when the delivery first arrived. ISO 8601. */
+  /** The event's time. If the service sent none: when the delivery first arrived. ISO 8601. */
   readonly at: string;
 }
 

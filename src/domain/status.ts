@@ -2,7 +2,7 @@ import { contractMachine } from "./contract.ts";
 import { statusesOf, type Machine } from "./machine.ts";
 import { milestoneMachine } from "./milestone.ts";
 
-/** A contract's status. Newer names than these pass too. `unknown` until an event or an API read tells one. */
+/** A contract's status. It can also be a newer name. `unknown` until an event or an API read gives one. */
 export type ContractStatus =
   | "Draft"
   | "pending"
@@ -23,7 +23,7 @@ export type ContractStatus =
   | "unknown"
   | (string & {});
 
-/** A milestone's status. Newer names than these pass too. */
+/** A milestone's status. It can also be a newer name. */
 export type MilestoneStatus =
   | "pending"
   | "Escrow"

@@ -9,7 +9,7 @@ export interface JsonProblem {
   readonly detail: string;
 }
 
-/** A number that a JavaScript number would change; `text` is the source's own digits. */
+/** A number that a JavaScript number can't hold exactly. `text` has its digits as received. */
 export class NumberText {
   readonly text: string;
 

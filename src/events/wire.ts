@@ -54,9 +54,8 @@ const rootShape = {
 const expectedObject = { error: "expected an object" };
 
 /**
- * A zod schema for the body of a webhook, in the service's own camelCase. It is lenient: `null` counts as absent,
- * unknown fields, event types and statuses pass, and an id may be a number. Only ids, `status` and `event` must have
- * the right type.
+ * A zod schema for the body of a webhook, in the service's own camelCase. It accepts `null` for absent fields, unknown
+ * fields, event types and statuses, and ids that are numbers. Only ids, `status` and `event` must have the right type.
  */
 export const webhookPayloadSchema = z.looseObject(
   {

@@ -29,7 +29,7 @@ export type TransitionHandler = (transition: Transition, context: HandlerContext
 /** Called in the delivery's own transaction. */
 export type TransactionHandler<On> = (event: EventOf<On>, context: TransactionContext) => Ran;
 
-/** Moves that a handler listens to: of contracts or milestones, from and to these statuses; absent: any. */
+/** The moves that a handler listens to. */
 export interface TransitionOn {
   /** Whose moves: a contract's or a milestone's. */
   readonly entity: TransitionFilter["entity"];
@@ -41,7 +41,7 @@ export interface TransitionOn {
 
 /** A handler for `createMirror({ handlers })`. The mirror registers it before the first delivery. */
 export interface DefinedHandler extends HandlerOptions {
-  /** Whether it hears of events or of moves. */
+  /** Whether it gets events or moves. */
   readonly kind: Handler["kind"];
   /** The events or moves that it listens to. */
   readonly on: unknown;

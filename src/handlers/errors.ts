@@ -1,4 +1,4 @@
-/** Throw it in a handler to give the job up at once. The job is dead, and the next one of the contract runs. */
+/** Throw it in a handler to end the job without more attempts. The job is dead, and the contract's next job runs. */
 export class PermanentError extends Error {
   /** `"PermanentError"`. */
   override readonly name = "PermanentError";
@@ -13,7 +13,7 @@ export class RetryAfterError extends Error {
 
   /**
    * @param afterMs milliseconds until the next attempt
-   * @throws RangeError for a number below 0, or none
+   * @throws RangeError if it is below 0 or not a number
    */
   constructor(message: string, afterMs: number, options?: ErrorOptions) {
     if (!(afterMs >= 0)) throw new RangeError(`afterMs is ${afterMs}: 0 or more milliseconds are expected`);

@@ -4,12 +4,12 @@ import { isKnownEventType } from "../events/event.ts";
 /** Every event type that this release knows. */
 export type WebhookEventType = KnownEventType;
 
-/** One webhook event, as handlers get it. `known` tells whether this release knows its type. */
+/** One webhook event, as handlers get it. `known` says whether this release knows its type. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /** An event of a type that this release knows. */
 export interface KnownEvent<Type extends KnownEventType = KnownEventType> extends EventFields {
-  /** Always `true`: it tells this type from `UnknownEvent`. */
+  /** Always `true`. It distinguishes this type from `UnknownEvent`. */
   readonly known: true;
   /** The event's type. */
   readonly event: Type;
@@ -17,7 +17,7 @@ export interface KnownEvent<Type extends KnownEventType = KnownEventType> extend
 
 /** An event of a type that this release does not know. The service may add types. */
 export interface UnknownEvent extends EventFields {
-  /** Always `false`: it tells this type from `KnownEvent`. */
+  /** Always `false`. It distinguishes this type from `KnownEvent`. */
   readonly known: false;
   /** The event's type as sent. */
   readonly event: string;

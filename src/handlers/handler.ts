@@ -27,21 +27,21 @@ export interface HandlerOptions {
   /** Required. Choose it for good: jobs belong to this name. A handler with a new name is a new handler. */
   readonly name: string;
   /**
-   * Where a new handler starts: with deliveries received at or after this time. Default: with those after the
-   * mirror's creation.
+   * A new handler starts with deliveries received at or after this time. Default: with deliveries after the call of
+   * `createMirror`.
    */
   readonly since?: string | Date | undefined;
 }
 
-/** A handler with what it listens to. */
+/** A handler and its events or moves. */
 export interface Handler {
-  /** The name that jobs are owed to. */
+  /** The name that jobs belong to. */
   readonly name: string;
-  /** Whether it hears of events or moves, after the commit or inside the transaction. */
+  /** Whether it gets events or moves, after the commit or inside the transaction. */
   readonly kind: SubscriptionRow["kind"];
   /** The events or moves that it listens to. */
   readonly filter: Filter;
-  /** Where a new handler starts: ISO 8601. Absent: with what arrives from now on. */
+  /** The time from which a new handler gets deliveries: ISO 8601. Absent: from now on. */
   readonly since: string | undefined;
   /** The function. */
   readonly run: (subject: never, context: never) => unknown;

@@ -1,4 +1,4 @@
-/** Handlers that run in the delivery's own transaction: what they write through it stands or falls with the delivery. */
+/** Handlers that run in the delivery's own transaction. Their rows are committed with the delivery, or not at all. */
 import type { Logger } from "../shared/logger.ts";
 import { clearTimeout, setTimeout } from "../shared/timers.ts";
 import type { Lent, StoreTransaction } from "../store/store.ts";

@@ -58,8 +58,8 @@ import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options
 /** A local copy of every contract, kept up to date by webhooks. */
 export interface Mirror extends HandlerSurface {
   /**
-   * Handles one webhook request and resolves with the answer to send. Never rejects. With a 2xx, the delivery and its
-   * effects are durable.
+   * Handles one webhook request and resolves with the answer to send. Never rejects. A 2xx means that the delivery and its
+   * effects are on the disk.
    */
   receive(request: ReceiveRequest): Promise<ReceiveResult>;
   /** The mirrored contracts. */
@@ -67,8 +67,9 @@ export interface Mirror extends HandlerSurface {
     ContractReads &
     ContractActions & {
       /**
-       * Resolves with the contract once its history has a move to one of these statuses. Use it when a buyer comes back
-       * from the payment page before the webhook arrives. With a client it asks the API when the webhook is late.
+       * Resolves with the contract when its history has a move to one of these statuses. Use it for a buyer who comes
+       * back from the payment page before the webhook arrives. If the webhook is late, it asks the API, if the mirror
+       * has a `client`.
        *
        * @throws EscrowMirrorError `unreachable-status` if the contract has ended in another status; `timeout`;
        * `aborted`; `inside-transaction`
@@ -100,8 +101,7 @@ export interface Mirror extends HandlerSurface {
      *
      * @param id the `id` of an item of `quarantine.list()`, not its webhook id: several items can have the same
      * webhook id
-     * @throws EscrowMirrorError `not-found`; `not-releasable` if it still can't be read, or its event is applied
-     * already
+     * @throws EscrowMirrorError `not-found`; `not-releasable` if it still can't be read, or if its event is already applied
      */
     release(id: string): Promise<void>;
     /**
@@ -113,19 +113,21 @@ export interface Mirror extends HandlerSurface {
      */
     dismiss(id: string): Promise<void>;
   };
-  /** The oddities that the mirror noticed. */
+  /** The anomalies that the mirror noticed. */
   readonly anomalies: AnomalyQueries;
   /**
-   * Reads from the API what webhooks may not have told, and adds it to the mirror. It reads contracts that the delivery log names as
-   * undelivered, contracts in progress, and ended ones that look incomplete. Run it at any time, in any number of processes. If it
+   * Reads changes from the API whose webhooks may be lost, and adds them to the mirror. It reads contracts with a failed
+   * delivery in the log, contracts in progress, and ended ones that look incomplete. Run it at any time, in any number of
+   * processes. If it
    * stops early, the next call within an hour continues it.
    *
-   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the signal's reason;
+   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the
+   *   signal's reason;
    * the error of the 20th contract in a row, if the API or the store is down
    */
   reconcile(options?: ReconcileOptions): Promise<Reconciled>;
   /**
-   * Computes every contract again from the stored deliveries. New deliveries are handled meanwhile.
+   * Computes every contract again from the stored deliveries. New deliveries are still handled meanwhile.
    *
    * @throws the signal's reason if `signal` is aborted; EscrowMirrorError `store-unavailable`
    */
@@ -135,8 +137,8 @@ export interface Mirror extends HandlerSurface {
   /** Kysely for your own reads and joins. Its connection can't write. */
   readonly db: Kysely<MirrorDatabase>;
   /**
-   * Closes the mirror. New deliveries get 503. Deliveries in flight are committed and answered. Running handlers get
-   * an abort signal and time to end: at the deadline their jobs go back to the queue.
+   * Closes the mirror. New deliveries get 503. Deliveries in flight are committed and answered. Running handlers get an
+   * abort signal, and time to end. At the deadline their jobs go back to the queue.
    *
    * @throws EscrowMirrorError `inside-transaction` inside a handler
    */

@@ -14,11 +14,11 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut, type SubscriptionRow } from "../store/tables.ts";
 
-/** A handler that jobs are owed to, whether or not this process runs it. */
+/** A registered handler. This process may or may not run it. */
 export interface RegisteredHandler {
   /** The handler's name. */
   readonly name: string;
-  /** Whether it hears of events or moves, after the commit or inside the transaction. */
+  /** Whether it gets events or moves, after the commit or inside the transaction. */
   readonly kind: SubscriptionRow["kind"];
   /** The events or moves that it listens to. */
   readonly filter: Filter;
@@ -28,11 +28,10 @@ export interface RegisteredHandler {
 
 /** Reads and removes registered handlers. */
 export interface HandlerQueries {
-  /** Every handler that jobs are owed to, by name. */
+  /** Every registered handler, by name. */
   list(): Promise<RegisteredHandler[]>;
   /**
-   * Ends a handler for good: no more jobs are owed to it, and those that wait or are dead are gone. A running
-   * one ends as it ends.
+   * Removes a handler for good. It gets no more jobs. Its waiting and dead jobs are deleted. A running job runs to its end.
    *
    * @throws EscrowMirrorError `not-found`
    */
@@ -50,9 +49,9 @@ export interface JobActions extends JobQueries {
    */
   retry(id: string): Promise<void>;
   /**
-   * Runs what is due, and resolves when nothing is: for cron and serverless hosts, with `jobs: { run: false }`.
+   * Runs jobs until none is due. For cron and serverless hosts, with `jobs: { run: false }`.
    *
-   * @returns how many runs there were
+   * @returns the number of runs
    * @throws the signal's reason once it is aborted; EscrowMirrorError `inside-transaction` inside a handler
    */
   runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{
@@ -61,7 +60,7 @@ export interface JobActions extends JobQueries {
   }>;
 }
 
-/** Registers handlers, and shows what they are owed. */
+/** Registers handlers, and shows their jobs. */
 export interface HandlerSurface {
   /**
    * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A
@@ -73,7 +72,7 @@ export interface HandlerSurface {
    * ```
    *
    * @param event an event type, a list of them, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`
-   * @returns stops running it in this process; its jobs wait for another
+   * @returns a function that stops the handler in this process; its jobs wait for another process
    * @throws EscrowMirrorError `invalid-argument`
    */
   on<On extends EventName>(
@@ -82,15 +81,16 @@ export interface HandlerSurface {
     options: HandlerOptions,
   ): () => void;
   /**
-   * The same for moves of the mirror's present state: a duplicate, a stale event and a rebuild are none.
+   * Calls `handler` for each change of a present status, as `on` does for events. Duplicates, late events that change only
+   * the history, and rebuilds don't call it.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
   onTransition(on: TransitionOn, handler: TransitionHandler, options: HandlerOptions): () => void;
   /**
-   * Calls `handler` in the delivery's own transaction: what it writes through `trx` or `connection` is committed with the
-   * delivery, or not at all. A handler that throws has the delivery sent again; at the third time the delivery is committed
-   * without it, and its job is dead.
+   * Calls `handler` in the delivery's own transaction. Rows that it writes through `trx` or `connection` are committed with
+   * the delivery, or not at all. If it throws, the service sends the delivery again. At the third failure the delivery is
+   * committed without it, and its job is dead.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
@@ -104,7 +104,7 @@ export interface HandlerSurface {
   /** The jobs of all handlers. */
   readonly jobs: JobActions;
   /**
-   * Resolves when nothing that this process's handlers are owed is due or running. For tests.
+   * Resolves when no job of this process's handlers is due or running. For tests.
    *
    * @throws EscrowMirrorError the reason why a handler was refused; `inside-transaction` inside a handler
    */

@@ -13,21 +13,24 @@ import { failuresAlarm, warningsOf } from "./warnings.ts";
 /** The mirror's state at one moment. */
 export interface Health {
   /**
-   * `false` while the store can't be used, the intake refuses, or five verified deliveries in a row were not answered 2xx.
+   * `false` while the store can't be used, too many deliveries wait, or five verified deliveries in a row did not get a 2xx.
    * Forged requests don't change it.
    */
   readonly ok: boolean;
-  /** Verified deliveries in a row that this process did not answer 2xx. Ten disable the subscription. */
+  /** The number of verified deliveries in a row that did not get a 2xx from this process. Ten disable the subscription. */
   readonly consecutiveFailures: number;
-  /** When the newest delivery came that was none's copy. ISO 8601. */
+  /** When the newest non-duplicate delivery arrived. ISO 8601. */
   readonly lastDeliveryAt: string | null;
-  /** How many deliveries are quarantined, 10,000 where they are more: see `mirror.quarantine.list()`. Dismissed ones are not counted. */
+  /**
+   * The number of quarantined deliveries: see `mirror.quarantine.list()`. 10,000 means 10,000 or more. Dismissed ones are
+   * not counted.
+   */
   readonly quarantined: number;
   /** Jobs of handlers, of every process. */
   readonly jobs: JobCounts;
-  /** Requests that this process did not answer 2xx, by reason: how many, and when the last came. */
+  /** Requests that did not get a 2xx from this process, by reason: their number, and the time of the last one. */
   readonly refused: Refused;
-  /** One sentence for each thing that a person must do. Empty when all is well. Forged requests may add to it. */
+  /** One sentence for each thing that a person must do. Empty when all is well. Forged requests can add sentences. */
   readonly warnings: readonly string[];
 }
 

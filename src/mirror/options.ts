@@ -15,20 +15,21 @@ import type { Store } from "../store/store.ts";
 
 /** Options of `createMirror`. */
 export interface MirrorOptions {
-  /** Where the mirror lives: `sqlite("escrow.db")`. */
+  /** The database: `sqlite("escrow.db")` or `postgres({ … })`. */
   readonly store: Store;
   /** `auto` (default) creates and migrates the tables. `check` refuses to start if their version is another. */
   readonly migrate?: "auto" | "check" | undefined;
   /** How deliveries are verified. Without it the mirror only reads: deliveries get 503 (`no-secret`). */
   readonly webhook?: WebhookOptions | undefined;
   /**
-   * The service's API: `createClient({ … })` of `escrow-mirror/client`. `contracts.create`, `checkoutUrl`, `refresh` and `import`,
-   * `refunds.create` and `reconcile` need it; `contracts.waitFor` asks it where webhooks are late.
+   * The service's API: `createClient({ … })` of `escrow-mirror/client`. `contracts.create`, `checkoutUrl`, `refresh` and
+   * `import`,
+   * `refunds.create` and `reconcile` need it; `contracts.waitFor` asks it if webhooks are late.
    */
   readonly client?: MirrorClient | undefined;
-  /** `skewMs`: how far two clocks of the service may be apart. Milliseconds, default 60,000. */
+  /** `skewMs`: how much two clocks of the service may differ. Milliseconds, default 60,000. */
   readonly fold?: Partial<FoldOptions> | undefined;
-  /** Limits of what waits for a commit. */
+  /** Limits for deliveries that wait for their commit. */
   readonly intake?: IntakeOptions | undefined;
   /** Handlers to register before the first delivery: `defineHandler(name, event, run)`. */
   readonly handlers?: readonly DefinedHandler[] | undefined;
@@ -40,7 +41,8 @@ export interface MirrorOptions {
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**
-   * How long a call of `contracts.create` or `refunds.create` may be without an answer and a webhook, before an anomaly `intent-open` tells
+   * How long a call of `contracts.create` or `refunds.create` may be without an answer and a webhook, before an anomaly
+   * `intent-open` tells
    * of it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
    */
   readonly intentTimeoutMs?: number | undefined;
@@ -56,8 +58,8 @@ export interface MirrorOptions {
 /** The option `webhook`: how deliveries are verified and read. */
 export interface WebhookOptions {
   /**
-   * The signing secret, whole, with its `whsec_`. An array for several: during a rotation, or for several accounts.
-   * Or a function that returns them: it is called again after a mismatch, at most every 5 s.
+   * The whole signing secret, with its `whsec_`. An array if you have several: during a rotation, or for several accounts.
+   * Or a function that returns them. It is called again after a wrong signature, at most every 5 s.
    */
   readonly secrets: SecretsSource;
   /** A preset's name, or a scheme. Default `"default"`: the service's own. */
@@ -78,13 +80,13 @@ export interface WebhookOptions {
   readonly rotating?: boolean | undefined;
 }
 
-/** The option `intake`: limits of what is held in memory. */
+/** The option `intake`: limits of memory. */
 export interface IntakeOptions {
   /** How many deliveries may wait for their commit. More get 503. Default 10,000. */
   readonly itemsMax?: number | undefined;
   /** How many bytes of them. Default 64 MiB. */
   readonly bytesMax?: number | undefined;
-  /** How many share one commit at most. Default 256. */
+  /** How many deliveries may share one commit. Default 256. */
   readonly batchMax?: number | undefined;
   /**
    * How many bytes of unverified bodies this process holds at once. Above it, the largest body that is still arriving
@@ -104,7 +106,7 @@ export interface JobsOptions {
   readonly run?: boolean | undefined;
   /** How many handlers run at once in this process. Default 8. */
   readonly concurrency?: number | undefined;
-  /** After how much silence of a process others take its jobs. Milliseconds, default 30,000. */
+  /** If a process gives no sign of life for so long, other processes take its jobs. Milliseconds, default 30,000. */
   readonly leaseMs?: number | undefined;
   /** How long one run may take. Milliseconds, default 60,000. */
   readonly timeoutMs?: number | undefined;

@@ -22,13 +22,13 @@ export interface ContractQueries {
    */
   get(contractId: string): Promise<MirroredContract | undefined>;
   /**
-   * Lists contracts by id. With `changedSince` it lists them by time of change: a contract that changes while you
-   * read pages comes again at the end.
+   * Lists contracts by id. With `changedSince` it lists them by time of change. If a contract changes while you read the
+   * pages, it appears again at the end.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
   list(filter?: ContractFilter): Promise<Page<MirroredContract>>;
-  /** Counts contracts, in all and by status. It reads all of them, in steps that let other work run. */
+  /** Counts all contracts, and those of each status. It reads every contract, in small steps, so that other work can run. */
   count(): Promise<{
     /** All contracts. */
     total: number;
@@ -36,7 +36,7 @@ export interface ContractQueries {
     byStatus: Record<string, number>;
   }>;
   /**
-   * All that events and API reads said of the contract and its milestones, in the order of their times. `[]` for an
+   * Each event and API read of the contract and its milestones, in the order of their times. `[]` for an
    * unknown contract.
    *
    * @throws EscrowMirrorError `invalid-argument`
@@ -44,9 +44,9 @@ export interface ContractQueries {
   history(contractId: string): Promise<Transition[]>;
 }
 
-/** Picks contracts. Several fields must all fit. */
+/** Selects contracts that fit all given fields. */
 export interface ContractFilter extends PageRequest {
-  /** In any case, as the service and its API differ in it. */
+  /** In upper or lower case. */
   readonly status?: ContractStatus | readonly ContractStatus[] | undefined;
   /** The app's own id. */
   readonly reference?: string | undefined;

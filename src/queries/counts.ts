@@ -47,7 +47,7 @@ async function countOf(reader: StoreReader, status: string | null): Promise<numb
   }
 }
 
-/** How many jobs there are by state: 1,000 where they are more. Done ones are not counted. */
+/** The number of jobs in each state. 1,000 means 1,000 or more. Done jobs are not counted. */
 export interface JobCounts {
   /** Ready to run, or waiting for the time of their next attempt. */
   readonly due: number;
@@ -55,7 +55,7 @@ export interface JobCounts {
   readonly waiting: number;
   /** Jobs that run now. */
   readonly running: number;
-  /** Given up: see `mirror.jobs.list({ state: "dead" })`. */
+  /** No more attempts: see `mirror.jobs.list({ state: "dead" })`. */
   readonly dead: number;
 }
 

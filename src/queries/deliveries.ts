@@ -24,13 +24,13 @@ export interface DeliveryQueries {
   list(filter?: DeliveryFilter): Promise<Page<MirroredDelivery>>;
 }
 
-/** Picks deliveries. Several fields must all fit. */
+/** Selects deliveries that fit all given fields. */
 export interface DeliveryFilter extends PageRequest {
   /** The contract. */
   readonly contractId?: string | undefined;
   /** The event type as sent. */
   readonly event?: string | undefined;
-  /** How the mirror took it in. */
+  /** The result: `applied`, `quarantined` and so on. */
   readonly outcome?: DeliveryRow["outcome"] | undefined;
   /** Received at or after this time: ISO 8601, or a `Date`. */
   readonly since?: string | Date | undefined;
@@ -71,7 +71,7 @@ export interface QuarantineQueries {
   list(filter?: QuarantineFilter): Promise<Page<QuarantinedDelivery>>;
 }
 
-/** Picks quarantined deliveries. */
+/** Selects quarantined deliveries. */
 export interface QuarantineFilter extends PageRequest {
   /** `true`: the dismissed ones instead of the open ones. Default `false`. */
   readonly dismissed?: boolean | undefined;
@@ -115,7 +115,7 @@ export interface AnomalyQueries {
   list(filter?: AnomalyFilter): Promise<Page<Anomaly>>;
 }
 
-/** Picks anomalies. Several fields must all fit. */
+/** Selects anomalies that fit all given fields. */
 export interface AnomalyFilter extends PageRequest {
   /** The contract. */
   readonly contractId?: string | undefined;

@@ -4,19 +4,19 @@ import { checkFilter, choiceOf, textOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 
-/** One run that a handler owes: for an event, a move, an anomaly or a dead job. */
+/** One run of a handler that is due or done: for an event, a move, an anomaly or a dead job. */
 export interface Job {
   /** The job's id. */
   readonly id: string;
   /** The handler's name. */
   readonly handler: string;
-  /** The delivery that it is owed for; `null` if there is none. */
+  /** The delivery that caused it; `null` if there is none. */
   readonly webhookId: string | null;
   /** `null` without one. */
   readonly contractId: string | null;
-  /** `waiting` for a job before it, `due`, `running`, `done`, or `dead`: given up. */
+  /** `waiting` for an earlier job, `due`, `running`, `done`, or `dead`: no more attempts. */
   readonly state: JobRow["state"];
-  /** How many attempts were begun. */
+  /** How many attempts have started. */
   readonly attempts: number;
   /** ISO 8601. */
   readonly nextAttemptAt: string;
@@ -24,7 +24,7 @@ export interface Job {
   readonly lastError: string | null;
 }
 
-/** Picks jobs. Several fields must all fit. */
+/** Selects jobs that fit all given fields. */
 export interface JobFilter extends PageRequest {
   /** The state. */
   readonly state?: Job["state"] | undefined;
@@ -34,7 +34,7 @@ export interface JobFilter extends PageRequest {
 
 /** Reads jobs. */
 export interface JobQueries {
-  /** Newest first. Done jobs go after 7 days, but for those of anomalies. @throws EscrowMirrorError `invalid-argument` */
+  /** Newest first. Done jobs are removed after 7 days, except those of anomalies. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: JobFilter): Promise<Page<Job>>;
 }
 

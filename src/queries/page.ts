@@ -7,8 +7,8 @@ import { shown, textOf } from "./arguments.ts";
 import { wayThrough, type List, type Path } from "./paths.ts";
 
 /**
- * One page of a list. With several filters a page can have few items, or none, and still have a `nextCursor`: one
- * read looks at 5,000 rows at most.
+ * One page of a list. With several filters a page can have few items, or none, and still have a `nextCursor`: one read checks
+ * at most 5,000 rows.
  */
 export interface Page<Item> {
   /** The items of this page. */

@@ -12,8 +12,8 @@ import { toRefund, type MirroredDispute, type MirroredPayment, type MirroredRefu
 /** Reads refunds. */
 export interface RefundQueries {
   /**
-   * @param options.contractId needed only where two contracts share the refund's id
-   * @throws EscrowMirrorError `invalid-argument` when they do and it is not given
+   * @param options.contractId needed only if two contracts have the same refund id
+   * @throws EscrowMirrorError `invalid-argument` if two contracts have this refund id and `contractId` is missing
    */
   get(refundId: string, options?: { contractId?: string | undefined }): Promise<MirroredRefund | undefined>;
   /**
@@ -25,17 +25,17 @@ export interface RefundQueries {
   list(filter?: RefundFilter): Promise<Page<MirroredRefund>>;
 }
 
-/** Picks refunds. Several fields must all fit. */
+/** Selects refunds that fit all given fields. */
 export interface RefundFilter extends OfContract {
   /** The state. */
   readonly state?: MirroredRefund["state"] | undefined;
-  /** Initiated at least this long ago. Milliseconds. With `state: "initiated"` it finds refunds that got stuck. */
+  /** Initiated at least this long ago. Milliseconds. With `state: "initiated"` it finds refunds that are stuck. */
   readonly olderThan?: number | undefined;
   /** Only refunds that the mirror changed at or after this time. ISO 8601, or a `Date`. */
   readonly changedSince?: string | Date | undefined;
 }
 
-/** Picks rows of one contract. */
+/** Selects the rows of one contract. */
 export interface OfContract extends PageRequest {
   /** The contract. */
   readonly contractId?: string | undefined;

@@ -6,8 +6,7 @@ import type { Party } from "../events/snapshot.ts";
 import type { DeliveryRow, RefundRow } from "../store/tables.ts";
 
 /**
- * A contract as the mirror knows it. Amounts are halalas. Times are ISO 8601 with `Z`, the fraction as the service
- * gave it.
+ * A contract as the mirror knows it. Amounts are halalas. Times are ISO 8601 with `Z`. The fraction is as the service sent it.
  */
 export interface MirroredContract {
   /** The service's id of the contract. */
@@ -16,7 +15,7 @@ export interface MirroredContract {
   reference: string | null;
   /** The status. `"unknown"` while only events of its milestones have arrived. */
   status: ContractStatus;
-  /** When it got this status. If the service gave no time: when the delivery first arrived. */
+  /** When it got this status. If the service sent no time: when the delivery first arrived. */
   statusSince: string;
   /** The status before. */
   previousStatus: string | null;
@@ -44,11 +43,10 @@ export interface MirroredContract {
   milestones: MirroredMilestone[];
   /** Its refunds. */
   refunds: MirroredRefund[];
-  /** When the service created it. ISO 8601; `null` while that is not known. */
+  /** When the service created it. ISO 8601; `null` while it is unknown. */
   createdAt: string | null;
   /**
-   * The newest time that the service gave. If it gave none: when the delivery that moved the contract last first
-   * arrived.
+   * The newest time that the service sent. If it sent none: the first arrival of the delivery that last moved the contract.
    */
   updatedAt: string;
   /** When we last committed a change. */
@@ -67,7 +65,7 @@ export interface MirroredMilestone {
   name: string | null;
   /** From API reads only; else `null`. */
   description: string | null;
-  /** The status; `null` while no input has told it. */
+  /** The status; `null` while it is unknown. */
   status: MilestoneStatus | null;
   /** When it got this status. ISO 8601. */
   statusSince: string | null;
@@ -79,7 +77,7 @@ export interface MirroredMilestone {
   dueDate: string | null;
 }
 
-/** One refund, from both of its webhooks. Its id pairs them. */
+/** One refund, from both of its webhooks. The refund's id joins them. */
 export type MirroredRefund = Omit<RefundRecord, "refundKey">;
 
 export function toRefund({
@@ -92,8 +90,8 @@ export function toRefund({
 }
 
 /**
- * One payment of a contract or a milestone. A contract that is paid in milestones has one row for itself and one for
- * each milestone: to sum money, take those whose `milestoneId` is `null`.
+ * One payment of a contract or a milestone. A contract that is paid in milestones has one row for itself and one for each
+ * milestone. To sum money, take only the rows whose `milestoneId` is `null`.
  */
 export interface MirroredPayment {
   /** The payment's id. */
@@ -126,7 +124,7 @@ export interface MirroredDispute {
   raisedAt: string;
 }
 
-/** One line of the history: the status that an event or an API read claims, and whether the mirror followed. */
+/** One line of the history: the status in an event or an API read, and whether the mirror followed it. */
 export type Transition = Omit<TransitionRecord, "position">;
 
 /** One stored delivery. Copies of it are counted, not stored. */
@@ -143,7 +141,7 @@ export interface MirroredDelivery {
   contractId: string | null;
   /** The milestone. */
   milestoneId: string | null;
-  /** How the mirror took it in. */
+  /** The result: `applied`, `quarantined` and so on. */
   outcome: DeliveryRow["outcome"];
   /** Why it was not applied; `null` if it was. */
   reason: string | null;
@@ -163,11 +161,11 @@ export interface MirroredDelivery {
 
 /** One quarantined delivery, with its headers. */
 export interface QuarantinedDelivery extends MirroredDelivery {
-  /** The headers that the mirror keeps, never a signature. `null` once they are pruned. */
+  /** The stored headers, never a signature. `null` once they are pruned. */
   headers: Readonly<Record<string, string>> | null;
 }
 
-/** Something odd that the mirror noticed. It refuses no delivery for it. */
+/** Something odd that the mirror noticed. No delivery is refused because of an anomaly. */
 export interface Anomaly {
   /** The kind of anomaly. The reference explains each. */
   kind: AnomalyKind;
@@ -179,6 +177,6 @@ export interface Anomaly {
   webhookId: string | null;
   /** A short text for people. */
   detail: string;
-  /** The event's time. If the service gave none: when the delivery first arrived. ISO 8601. */
+  /** The event's time. If the service sent none: when the delivery first arrived. ISO 8601. */
   at: string;
 }

@@ -1,4 +1,4 @@
-/** How a request ended. `applied`, `duplicate` and `quarantined` are durable and answered 200. */
+/** How a request ended. `applied`, `duplicate` and `quarantined` mean that the delivery is stored and gets 200. */
 export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
 
 /** Why a body with a valid signature can't be read. */
@@ -55,7 +55,7 @@ export interface ReceiveResult {
   readonly body: string;
   /** How the request ended. */
   readonly outcome: Outcome;
-  /** The delivery's id, once its signature holds. */
+  /** The delivery's id, if its signature is valid. */
   readonly webhookId?: string;
   /** Why the delivery was not applied. */
   readonly reason?: Reason;

@@ -9,8 +9,8 @@ export type HeaderBag =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One HTTP request, in a form that any framework, gateway or test can give. It is lenient: a header that is a number
- * counts as its text, and `null` as absent.
+ * One HTTP request, in a form that any framework, gateway or test can give. A header may be a number, which is read as text.
+ * `null` counts as absent.
  */
 export interface ReceiveRequest {
   /** The HTTP method in any case. Absent: `POST`. */
@@ -29,7 +29,7 @@ export interface ReceiveRequest {
    * service retries, instead of 401. Default `false`.
    */
   readonly isSecondHand?: boolean | undefined;
-  /** For adapters: which line of this host's set-up to change. The log shows it where the bytes are gone or can't be read. */
+  /** For adapters: the line of the host's set-up to change. The log shows it if the bytes are gone or can't be read. */
   readonly hint?: string | undefined;
   /** For adapters: an error of the host, instead of a request. The mirror logs it and answers 503. */
   readonly fault?: unknown;
@@ -97,7 +97,10 @@ function isLonger({ body, isBase64Encoded }: ReceiveRequest, maxBodyBytes: numbe
   return (length ?? 0) > lengthMax;
 }
 
-/** A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers, or run us in a realm of its own (Jest). */
+/**
+ * A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers, or run us in a realm of its
+ * own (Jest).
+ */
 function copyOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8");
   const bytes = viewOf(body);

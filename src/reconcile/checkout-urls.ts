@@ -1,6 +1,6 @@
 /**
- * Payment pages of the last contracts. Their URL holds a token that lives ten minutes (§2.3): it is in this process's memory alone, never
- * stored and never logged.
+ * Payment pages of the newest contracts. Their URL holds a token that is valid for ten minutes. It stays in this process's
+ * memory: it is never stored and never logged.
  */
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
@@ -9,7 +9,7 @@ import type { MirrorClient } from "./mirror-client.ts";
 
 /** Options of `mirror.contracts.checkoutUrl()`. */
 export interface CheckoutOptions {
-  /** The buyer's phone number, with its country code. Default: the one that the mirror knows from an API answer. */
+  /** The buyer's phone number, with its country code. Default: the number in an API answer. */
   readonly buyerPhoneNumber?: string | undefined;
   /** Ends the call. */
   readonly signal?: AbortSignal | undefined;

@@ -7,7 +7,7 @@ import type { SnapshotFacts, SnapshotMilestone } from "../events/snapshot.ts";
 import type { MirroredContract, MirroredMilestone } from "../queries/shapes.ts";
 import { parseWireTime } from "../shared/wire-time.ts";
 
-/** One field of one contract that the mirror had otherwise than the service. */
+/** One field of one contract whose value differed between the mirror and the service. */
 export interface Drift {
   /** The contract. */
   readonly contractId: string;
@@ -15,7 +15,7 @@ export interface Drift {
   readonly milestoneId: string | null;
   /** The field's name, as in `MirroredContract` or `MirroredMilestone`. */
   readonly field: string;
-  /** The mirror's value; `null` where it had none. Of a buyer or seller it is not shown. */
+  /** The mirror's value; `null` if it had none. A buyer's or seller's value is not shown. */
   readonly mirror: string | number | null;
   /** The service's value. */
   readonly service: string | number | null;

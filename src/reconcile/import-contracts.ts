@@ -12,7 +12,7 @@ export interface ImportOptions extends ReadingOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
-/** How far an import has come. */
+/** The progress of an import. */
 export interface ImportProgress {
   /** The contract. */
   readonly contractId: string;
@@ -22,7 +22,7 @@ export interface ImportProgress {
   readonly failed: number;
 }
 
-/** How an import went. */
+/** The result of an import. */
 export interface Imported {
   /** How many contracts were read and stored. */
   imported: number;

@@ -2,11 +2,11 @@ import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 
 /** Why one contract could not be checked. */
 export interface Failure {
-  /** The contract; `null` where it is the delivery log that could not be read. */
+  /** The contract; `null` if the delivery log could not be read. */
   readonly contractId: string | null;
-  /** The error's code, such as `error-response`; `stale-read` where the service's answers are older than its webhooks. */
+  /** The error's code, such as `error-response`; `stale-read` if the service's answers are older than its webhooks. */
   readonly code: string;
-  /** The fault in words. It holds no secret. */
+  /** A description of the error. It holds no secret. */
   readonly message: string;
 }
 

@@ -2,11 +2,12 @@ import type { CallOptions } from "../client/http/call.ts";
 import type { ContractCalls } from "../client/contracts.ts";
 import type { WebhookLogEntry } from "../client/answer/webhook.ts";
 
-/** The calls of a client that the mirror makes. `createClient()` returns one; so may your own code. */
+/** The calls of a client that the mirror makes. `createClient()` returns one. You can also write your own. */
 export interface MirrorClient {
   /**
-   * Calls about contracts. `get` and `create` call `options.onAnswer` with the answer's `Date`: without it the mirror can't place the
-   * answer in time. A call that changes something rejects with `outcome-unknown` unless it certainly did nothing.
+   * Calls about contracts. `get` and `create` must call `options.onAnswer` with the answer's `Date`. The mirror needs this
+   * time to order the answer among the events. A call that changes something rejects with `outcome-unknown`, unless the
+   * service certainly did nothing.
    */
   readonly contracts: Pick<ContractCalls, "create" | "get" | "refund" | "renewCheckout">;
   /** Calls about the webhook subscription. */

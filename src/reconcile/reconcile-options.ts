@@ -9,17 +9,20 @@ export interface ReadingOptions {
   readonly concurrency?: number | undefined;
   /** How many contracts are read in a second at most: 1 to 10,000. Default 50. */
   readonly perSecondMax?: number | undefined;
-  /** Ends the work: it rejects with the signal's reason. What is done stays done. */
+  /** Stops the work: the call rejects with the signal's reason. Contracts that are done stay done. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of `mirror.reconcile()`. */
 export interface ReconcileOptions extends ReadingOptions {
-  /** When the trouble began: ISO 8601, or a `Date`. Older entries of the delivery log, and contracts that had ended before, are left out. Default: everything. */
+  /**
+   * When the trouble began: ISO 8601, or a `Date`. Older entries of the delivery log are left out, and so are contracts
+   * that ended before. Default: everything.
+   */
   readonly since?: string | Date | undefined;
   /** Only reports: the mirror stays as it is. Default `false`. */
   readonly dryRun?: boolean | undefined;
-  /** Of contracts that have not ended, read only those without news for longer than this, in milliseconds. Default: all. */
+  /** Reads a contract in progress only if it had no news for this long. Milliseconds; default: reads all. */
   readonly olderThan?: number | undefined;
   /** Called after each contract. */
   readonly onProgress?: ((progress: ReconcileProgress) => void) | undefined;

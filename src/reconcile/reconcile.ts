@@ -13,11 +13,11 @@ import { createRecent } from "./recent.ts";
 import type { ReconcileSettings } from "./reconcile-options.ts";
 import type { TakeSnapshot } from "./take-snapshot.ts";
 
-/** How a reconciliation went. */
+/** The result of a reconciliation. */
 export interface Reconciled {
   /** How many contracts were read. */
   checked: number;
-  /** How many of them differed from the service and are equal to it now. 0 in a dry run. */
+  /** How many of them differed from the service, and are equal now. 0 in a dry run. */
   healed: number;
   /** How many could not be read or stored, or still differ. `failures` says why. */
   failed: number;
@@ -25,7 +25,7 @@ export interface Reconciled {
   drift: Drift[];
   /** Why contracts failed: the first 1,000. */
   failures: Failure[];
-  /** Kinds of facts that no API read brings back: they stay lost where their webhooks are lost. */
+  /** Kinds of facts that the API does not have. If their webhooks are lost, they stay lost. */
   unreadable: readonly string[];
 }
 

@@ -23,11 +23,12 @@ import { createTakeSnapshot } from "./take-snapshot.ts";
 /** Reads of contracts at the service. Each needs the option `client` of `createMirror`. */
 export interface ContractReads {
   /**
-   * Reads the contract from the API, folds the answer in and resolves with the contract. An event that is newer than the answer
-   * wins.
+   * Reads the contract from the API, updates the mirror and resolves with the contract. If an event is newer than the
+   * answer, the event wins.
    *
-   * @throws EscrowApiError as `client.contracts.get`: status 404 where the service does not know the contract
-   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-response` where the answer is of another contract;
+   * @throws EscrowApiError as `client.contracts.get`: status 404 if the service does not know the contract
+   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-response` if the answer is about another
+   *   contract;
    *   `store-unavailable`; `inside-transaction`
    */
   refresh(
@@ -35,11 +36,11 @@ export interface ContractReads {
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<MirroredContract>;
   /**
-   * Reads contracts that existed before the mirror. One that fails keeps none of the others from being imported.
+   * Imports contracts that existed before the mirror. If one fails, the others are still imported.
    *
-   * @param ids an array, or an iterable, async too: the next id is taken when there is room for it
-   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; what the 20th
-   *   contract in a row failed with, where the service or the store is down
+   * @param ids an array, an iterable or an async iterable; it is read only as fast as contracts are imported
+   * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the error
+   *   of the 20th failed contract in a row, if the service or the store is down
    */
   import(ids: ContractIds, options?: ImportOptions): Promise<Imported>;
 }
@@ -47,43 +48,47 @@ export interface ContractReads {
 /** Contracts that are made through the mirror. Each call needs the option `client` of `createMirror`. */
 export interface ContractActions {
   /**
-   * Creates a contract, and resolves once the mirror has it. The request is noted before it is sent, so that a webhook completes it
-   * where its answer is lost. It is never sent twice.
+   * Creates a contract, and resolves when the mirror has stored it. The mirror records the request before it sends it: if
+   * the answer is lost, a webhook completes the contract. The request is never sent twice.
    *
-   * @param input as for `client.contracts.create`. Without a `reference` it gets a new one
-   * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: the mirror then knows the
-   *   contract by its reference
-   * @throws EscrowMirrorError `already-requested` while another contract with this reference is on its way; `invalid-configuration`
+   * @param input as for `client.contracts.create`. Without a `reference` the mirror makes one
+   * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: then you find
+   *   the contract by its reference
+   * @throws EscrowMirrorError `already-requested` while another contract with this reference is requested;
+   *   `invalid-configuration`
    *   without a client; `store-unavailable`; `inside-transaction`
    */
   create(input: ContractInput, options?: CallOptions): Promise<CreatedInMirror>;
   /**
-   * The payment page where the buyer pays. A page that this process had in the last nine minutes is given again; else the service
-   * makes a new one, and the last stops working. Never store or log it.
+   * The page where the buyer pays. If this process got a page in the last nine minutes, it returns the same one. Otherwise
+   * the service makes a new page, and the old one stops. Never store or log the URL.
    *
    * @throws EscrowApiError as `client.contracts.renewCheckout`
-   * @throws EscrowMirrorError `invalid-argument` where nothing tells the buyer's phone number; `invalid-configuration` without a client
+   * @throws EscrowMirrorError `invalid-argument` if the buyer's phone number is unknown; `invalid-configuration`
+   *   without a client
    */
   checkoutUrl(contractId: string, options?: CheckoutOptions): Promise<string>;
 }
 
 /** A contract that was created through the mirror. */
 export interface CreatedInMirror {
-  /** The contract, as the mirror has it now. */
+  /** The contract as it is in the mirror now. */
   readonly contract: MirroredContract;
-  /** The payment page for the buyer. Its token lives ten minutes: never store or log the URL. */
+  /** The payment page for the buyer. Its token is valid for ten minutes. Never store or log the URL. */
   readonly checkoutUrl: string;
 }
 
 /** Refunds that are requested through the mirror. It needs the option `client` of `createMirror`. */
 export interface RefundActions {
   /**
-   * Requests a refund, and resolves once the mirror has its id. It stands in the mirror as `requested` before it is sent. It is never
-   * sent twice.
+   * Requests a refund, and resolves when the mirror has its id. The mirror stores the refund as `requested` before it sends
+   * the request. The request is never sent twice.
    *
    * @param input as for `client.contracts.refund`
-   * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown` its webhook, or `contracts.refresh`, tells how it went
-   * @throws EscrowMirrorError `already-requested` while another refund of the same target is on its way; `invalid-configuration` without
+   * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown`, its webhook or `contracts.refresh` shows
+   *   the result
+   * @throws EscrowMirrorError `already-requested` while another refund of the same target is requested;
+   *   `invalid-configuration` without
    *   a client; `store-unavailable`; `inside-transaction`
    */
   create(contractId: string, input: RefundInput, options?: CallOptions): Promise<MirroredRefund>;

@@ -1,4 +1,4 @@
-/** Time as a parameter, so that tests set it: no step of a delivery reads the machine's clock by itself. */
+/** The time as a parameter, so that tests can set it. The mirror never reads the machine's clock directly. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;

@@ -1,7 +1,7 @@
 /**
- * Every error that this library throws on purpose. Recognise one by its `code`, never by `instanceof`: two
- * copies of the package may be loaded. The message says what was seen, the likely cause and the fix, and never
- * holds a secret, a signature or a payload.
+ * Every error that this library throws on purpose. Recognise an error by its `code`, never by `instanceof`: two copies of the
+ * package may be loaded. The message names the problem, the likely cause and the fix. It never holds a secret, a signature or
+ * a payload.
  */
 export class EscrowMirrorError extends Error {
   /** The kind of error. Recognise errors by it. */
@@ -20,44 +20,44 @@ export type ErrorCode =
   | "invalid-configuration"
   /** An argument of a query is wrong: a limit, a cursor, an id. */
   | "invalid-argument"
-  /** The store is locked, full or unreachable. Try again; a sender is answered 503. */
+  /** The store is locked, full or unreachable. Try again. Deliveries get 503. */
   | "store-unavailable"
-  /** The database's tables belong to another version of this package, or were never made. */
+  /** The tables belong to another version of this package, or don't exist. */
   | "schema-version"
   /** An optional peer dependency is needed and not installed. */
   | "missing-peer"
-  /** A fault of this package, or of what it was given, that nobody foresaw: the message says what was being done. */
+  /** An unexpected fault of this package or of its input. The message names the step. */
   | "internal-error"
   /** The mirror was closed. */
   | "closed"
-  /** Nothing is stored under that id, or nothing that is set aside. */
+  /** No item has this id. */
   | "not-found"
   /** A handler threw inside a delivery's transaction. */
   | "handler-failed"
   /** The call was made inside a handler, and would wait for the handler itself. */
   | "inside-transaction"
-  /** The contract has ended, and never had the status that was waited for. */
+  /** The contract has ended, and never had the expected status. */
   | "unreachable-status"
   /** The same contract or refund was requested before, and nothing has told yet how that went. Nothing was sent. */
   | "already-requested"
-  /** A quarantined delivery can't be applied: what it says is still not readable, or its event is applied already. */
+  /** A quarantined delivery can't be applied: it is still not readable, or its event is already applied. */
   | "not-releasable"
   /** The service's API answered with an error. The error's `status` and `messageKey` say which. */
   | "error-response"
   /** The service's API answered with something that can't be read: HTML, half a body, another shape, a redirect. */
   | "invalid-response"
-  /** The service may have done what it was asked, or not. The message says how to find out; don't repeat the call before. */
+  /** Nobody knows whether the service did it. The message says how to find out. Don't repeat the call before. */
   | "outcome-unknown"
-  /** No answer in time, to a call that changes nothing. */
+  /** A call that changes nothing got no answer in time. */
   | "timeout"
-  /** No connection, or it broke. Nothing was changed. */
+  /** There was no connection, or it broke. Nothing was changed. */
   | "unreachable"
   /** Your `AbortSignal` ended the call. Nothing was changed. */
   | "aborted"
   /** Your `getToken` failed, or returned no usable token. Nothing was sent. */
   | "no-token";
 
-/** Whether `error` was thrown by this library with one of `codes` (any code where none is given). */
+/** Whether `error` was thrown by this library with one of `codes`. Without `codes`, any code matches. */
 export function isEscrowMirrorError(error: unknown, ...codes: ErrorCode[]): error is EscrowMirrorError {
   if (!(error instanceof Error) || !errorNames.has(error.name)) return false;
   return codes.length === 0 || codes.includes((error as EscrowMirrorError).code);

@@ -21,7 +21,7 @@ export interface SignatureScheme {
   readonly prefixRequired?: boolean;
   /** Which bytes are signed. Default `body`. */
   readonly content?: SignedContent;
-  /** How the secret's text becomes the key, unless the secret says it itself. Default `utf8`. */
+  /** How the secret's text becomes the key, unless the secret has its own `encoding`. Default `utf8`. */
   readonly secretEncoding?: SecretEncoding;
   /** Whether the one signature header is a list of entries, and what separates them. Default `none`. */
   readonly list?: "none" | "comma" | "space";
@@ -33,7 +33,10 @@ export interface SignatureScheme {
   readonly idHeader?: string;
   /** Marks the entry of the signature header that holds the timestamp, instead of a header of its own. Default `null`. */
   readonly timestampEntry?: string | null;
-  /** Unix seconds, Unix milliseconds, or ISO 8601 with a zone: never guessed from the value. Default `iso`. */
+  /**
+   * The form of the timestamp: Unix seconds, Unix milliseconds, or ISO 8601 with a zone. It is never guessed from the
+   * value. Default `iso`.
+   */
   readonly timestampUnit?: TimestampUnit;
 }
 
@@ -70,7 +73,7 @@ export type SignaturePreset = "default" | "github" | "stripe" | "shopify" | "sta
 /** The option `webhook.signature`: a preset's name or a scheme. */
 export type SignatureOption = SignaturePreset | SignatureScheme;
 
-/** The schemes of this service and of senders that people know by name. */
+/** The schemes of this service and of well-known senders. */
 export const signaturePresets: Readonly<Record<SignaturePreset, SignatureScheme>> = {
   default: {},
   github: { prefixRequired: true, signatureHeader: "X-Hub-Signature-256", idHeader: "X-GitHub-Delivery" },

@@ -2,13 +2,13 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { describeKind, describeSeen, invalidConfiguration } from "./configuration-error.ts";
 import type { ResolvedScheme, SecretEncoding } from "./scheme.ts";
 
-/** The option `webhook.secrets` without a function: one signing secret, or all that are live at once. */
+/** The option `webhook.secrets` without a function: one signing secret, or all that are valid at present. */
 export type SecretsOption = string | SecretOption | readonly (string | SecretOption)[];
 
 /** One signing secret. `encoding` overrides the scheme's `secretEncoding`. */
 export interface SecretOption {
   /**
-   * Recorded with each delivery that this secret verifies. Default: `default`; in an array its place, from `1` on.
+   * Recorded with each delivery that this secret verifies. Default: `default`. In an array: the secret's position, from `1` on.
    */
   readonly id?: string;
   /** The secret as the service shows it. */

@@ -33,7 +33,7 @@ export interface Tables {
   disputes: DisputeRecord;
   /** The history of contracts and milestones. */
   transitions: TransitionRecord;
-  /** The oddities that the mirror noticed. */
+  /** The anomalies that the mirror noticed. */
   anomalies: AnomalyRow;
   /** The signing secrets that have proved themselves, by fingerprint. */
   secrets: SecretRow;
@@ -68,7 +68,7 @@ export interface DeliveryRow extends FactColumns {
   readonly webhookId: string;
   /** The first minute written in the body, then the body's SHA-256, hex: one for each content, in the order of time. */
   readonly contentKey: string;
-  /** How the mirror took it in. */
+  /** The result: `applied`, `quarantined` and so on. */
   readonly outcome: (typeof storedOutcomes)[number];
   /** Why it was not applied; `null` if it was. */
   readonly reason: string | null;
@@ -174,7 +174,7 @@ export interface SecretRow {
 export interface SubscriptionRow {
   /** The handler's name. */
   readonly name: string;
-  /** Whether it hears of events or moves, after the commit or inside the transaction. */
+  /** Whether it gets events or moves, after the commit or inside the transaction. */
   readonly kind: "event" | "transition" | "transaction";
   /** `{ events }` or `{ entity, from, to }`. */
   readonly filter: unknown;

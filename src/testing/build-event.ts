@@ -51,7 +51,7 @@ export interface EventData {
 /** These fields are present. */
 type Filled<Fields extends keyof EventData> = { readonly [Field in Fields]: NonNullable<EventData[Field]> };
 
-/** `data` of a type of event, its defaults filled in. */
+/** `data` of an event type, with the defaults. */
 export type BuiltData<Type extends string> = EventData &
   (Type extends "webhook.test" ? unknown : Filled<"contractId" | "amount">) &
   (Type extends `${string}payment.completed`
@@ -72,10 +72,10 @@ export interface EventChanges {
 }
 
 /**
- * Builds an event that is valid by default: with the statuses, ids and amount that the service sends for its type, and a
- * time that fits its place in a contract's life. It is pure: the same arguments give the same event, which a mirror takes for a
- * duplicate. Types of the service's earlier edition are built its way: a `refund.*` event that names a milestone has it in
- * its metadata, and speaks of the contract's status.
+ * Builds an event that is valid by default. It has the statuses, ids and amount that the service sends for its type, and a
+ * time that fits a contract's life. The same arguments give the same event, which is a duplicate for a mirror. Types of the
+ * service's earlier edition have its form: a `refund.*` event of a milestone has the milestone in its metadata, and the
+ * contract's status.
  *
  * ```ts
  * buildEvent("payment.completed", { data: { contractId: "CNT-1", amount: 250 } });

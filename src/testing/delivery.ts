@@ -29,12 +29,12 @@ export interface SignOptions {
   readonly headerPrefix?: string | undefined;
 }
 
-/** The signing secret of everything that the kit makes, unless another is given. */
+/** The default signing secret of the testing kit. */
 export const testSecret = "whsec_test_0123456789abcdef0123456789abcdef";
 
 /**
- * Writes an event as the service does, and signs it. Amounts are written with two decimals (`600.00`), as the service sends
- * them. Text and bytes are signed as they are.
+ * Writes an event as the service does, and signs it. Amounts have two decimals (`600.00`), as the service sends them. Text
+ * and bytes are signed as they are.
  *
  * ```ts
  * const { headers, body } = signDelivery(buildEvent("contract.created"), { secret });

@@ -8,19 +8,19 @@ import type { LifePlan } from "./story/service.ts";
 import { truthOf, type LifeTruth } from "./story/truth.ts";
 import { walk } from "./story/walk.ts";
 
-/** One contract's life as its deliveries, and what is true of it at the end. */
+/** One contract's life: its deliveries, and the correct state at its end. */
 export interface Life {
   /** The contract's external id. */
   readonly contractId: string;
-  /** Each event once, in the order in which it came about. */
+  /** Each event once, in the order in which it happened. */
   readonly deliveries: readonly Delivery[];
-  /** The truth at the end of the life. */
+  /** The correct state at the end of the life. */
   readonly truth: LifeTruth;
 }
 
 /**
- * Tells legal lives of contracts, with their milestones, payments, disputes and refunds, in both editions of the service.
- * Pure: a seed gives the same lives everywhere. No two of them share a contract.
+ * Makes legal lives of contracts, with milestones, payments, disputes and refunds, in both editions of the service. The same
+ * seed always gives the same lives. Each life has its own contract.
  *
  * ```ts
  * for (const { deliveries, truth } of livesFrom(1, 100)) …

@@ -1,4 +1,4 @@
-/** A state machine as a picture: text that Mermaid draws, and with it GitHub and most editors. Pure. */
+/** A state machine as a Mermaid diagram, which GitHub and most editors can draw. */
 import { statusesOf, type Machine, type MachineTransition } from "../domain/machine.ts";
 import { canonicalStatus } from "../domain/status.ts";
 import { groupBy } from "../shared/group-by.ts";
@@ -6,8 +6,8 @@ import { groupBy } from "../shared/group-by.ts";
 /** Options of `toMermaid`. */
 export interface MermaidOptions {
   /**
-   * Statuses to highlight, in order and in any case, such as one contract's history. A step that the machine does not have
-   * is drawn too, and labelled `not in the machine`.
+   * Statuses to highlight, in order and in any case, such as one contract's history. A step that is not in the machine is
+   * drawn too, with the label `not in the machine`.
    */
   readonly path?: readonly string[] | undefined;
 }
@@ -22,7 +22,7 @@ interface Arrow {
 
 /**
  * Draws a machine as a Mermaid flowchart. Steps that the service documents are solid arrows; inferred ones are dashed.
- * A label names the webhooks of the step; on a solid arrow an inferred one has a star. An arrow without a label has no
+ * A label names the webhooks of the step. On a solid arrow, an inferred webhook has a star. An arrow without a label has no
  * webhook. Terminal statuses have round ends.
  *
  * ```ts

@@ -5,15 +5,15 @@ import { recordings } from "./recordings.ts";
 export interface RecordedDelivery extends Delivery {
   /** A short name. */
   readonly name: string;
-  /** Its special feature. */
+  /** Its special property. */
   readonly about: string;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Deliveries that were sent, byte for byte, signed with `testSecret`: the service's samples, and bodies that receivers
- * stumbled over (`600.00`, escaped characters, a byte that is not UTF-8, a key that stands twice, an empty body). All are
- * authentic: a receiver answers each with 2xx.
+ * Real deliveries, byte for byte, signed with `testSecret`: the service's samples, and bodies that are hard to read
+ * (`600.00`, escaped characters, a byte that is not UTF-8, a repeated key, an empty body). All are authentic: a receiver must
+ * answer each with 2xx.
  */
 export const recordedDeliveries: readonly RecordedDelivery[] = recordings.map(
   ({ name, about, bodyBase64, event, signature }) => ({

@@ -15,13 +15,13 @@ export interface TestMirrorOptions extends Partial<Omit<MirrorOptions, "webhook"
   readonly startMs?: number | undefined;
 }
 
-/** A mirror for tests, with what a test does to it. */
+/** A mirror for tests, and its controls. */
 export interface TestMirror extends AsyncDisposable {
-  /** Its handlers run in `mirror.idle()` and `mirror.jobs.runOnce()` alone. */
+  /** Its handlers run only in `mirror.idle()` and `mirror.jobs.runOnce()`. */
   readonly mirror: Mirror;
-  /** Stands still until `clock.advance(ms)`: a handler that waits for its next attempt is due after it. */
+  /** Stands still until `clock.advance(ms)`. Use it to make the next attempt of a handler due. */
   readonly clock: SandboxClock;
-  /** Signs what is not signed, and gives it to `mirror.receive`. Never rejects. */
+  /** Signs an event, if it is not signed yet, and passes it to `mirror.receive`. Never rejects. */
   readonly deliver: (what: BuiltEvent | Delivery) => Promise<ReceiveResult>;
 }
 

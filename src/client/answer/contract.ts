@@ -1,4 +1,4 @@
-/** A number of an answer: as text, digit by digit, where a JavaScript number would change it. */
+/** A number of an answer. It is text, with every digit, if a JavaScript number can't hold it exactly. */
 export type ExactNumber = number | string;
 
 /** A contract's or a milestone's status as the API writes it: in lower case. New ones may appear. */
@@ -24,7 +24,7 @@ export type ApiStatus =
 
 /** Fields that this release does not know stay in every answer, as they were sent. */
 export interface UnknownFields {
-  /** A field that this release does not know, or one of those below. */
+  /** Any other field that the service sends. */
   readonly [field: string]: unknown;
 }
 
@@ -36,7 +36,7 @@ export interface CreatedContract extends UnknownFields {
   readonly status?: ApiStatus | null | undefined;
   /** `product` or `service`. */
   readonly contractServiceType?: string | null | undefined;
-  /** The payment page for the buyer. Its token lives ten minutes: never store or log the URL. */
+  /** The payment page for the buyer. Its token is valid for ten minutes. Never store or log the URL. */
   readonly checkoutUrl: string;
   /** Who pays. */
   readonly buyerParty?: ContractParty | null | undefined;
@@ -46,7 +46,7 @@ export interface CreatedContract extends UnknownFields {
   readonly reference?: string | null | undefined;
   /** Your own texts. */
   readonly metaData?: ContractMetaData | null | undefined;
-  /** The parts of the contract; empty where it is not split. */
+  /** The parts of the contract. Empty if it is not split. */
   readonly milestones?: readonly ContractMilestone[] | null | undefined;
   /** The parts of the amount. */
   readonly pricingLineItems?: readonly PriceLine[] | null | undefined;
@@ -84,7 +84,7 @@ export interface Contract extends UnknownFields {
   readonly updatedDate?: string | null | undefined;
   /** Your own texts. */
   readonly metaData?: ContractMetaData | null | undefined;
-  /** The parts of the contract; empty where it is not split. */
+  /** The parts of the contract. Empty if it is not split. */
   readonly milestones?: readonly ContractMilestone[] | null | undefined;
   /** The parts of the amount. */
   readonly pricingLineItems?: readonly PriceLine[] | null | undefined;
@@ -156,7 +156,7 @@ export interface PriceLine extends UnknownFields {
 
 /** A new payment page: the answer to `contracts.renewCheckout`. */
 export interface RenewedCheckout extends UnknownFields {
-  /** The payment page for the buyer. Its token lives ten minutes: never store or log the URL. */
+  /** The payment page for the buyer. Its token is valid for ten minutes. Never store or log the URL. */
   readonly checkoutUrl: string;
 }
 

@@ -1,6 +1,6 @@
 import type { UnknownFields } from "./contract.ts";
 
-/** How far a user has come. */
+/** The state of a user's onboarding. */
 export interface Onboarding extends UnknownFields {
   /** The user's id at the service: what a party names. */
   readonly platformRefId: string;

@@ -15,7 +15,7 @@ export interface AnswerInfo {
   readonly status: number;
   /** The `Date` header as sent; `null` without one. */
   readonly date: string | null;
-  /** Milliseconds from sending the answered request to the end of its answer, by the client's clock. */
+  /** How long the last attempt took, from the request to the end of its answer. Milliseconds, by the client's clock. */
   readonly tookMs: number;
   /** How many requests were sent for it. */
   readonly attempts: number;

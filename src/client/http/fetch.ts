@@ -11,7 +11,7 @@ export interface FetchInit {
   readonly body?: string;
   /** Redirects must not be followed: they could carry the token to another host. */
   readonly redirect: "manual";
-  /** Ends the request at its deadline, or when the caller aborts. */
+  /** Aborts the request at its deadline, or when the caller aborts. */
   readonly signal: AbortSignal;
 }
 

@@ -19,9 +19,9 @@ export interface ContractInput {
   readonly sellerParty: PartyInput;
   /** The base amount. The service adds its fees. */
   readonly amount: AmountInput;
-  /** Splits the contract. Each amount is lower than the contract's, and together they are exactly that. */
+  /** Splits the contract. Each amount is lower than the contract's amount. Their sum must equal it exactly. */
   readonly milestones?: readonly MilestoneInput[] | null | undefined;
-  /** Your own id for the contract. Webhooks repeat it: with one, a create without an answer can be found again. */
+  /** Your own id for the contract. Webhooks repeat it. With it you can find a contract whose creation got no answer. */
   readonly reference?: string | null | undefined;
   /** A longer text about the contract. */
   readonly description?: string | null | undefined;

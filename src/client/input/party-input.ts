@@ -4,7 +4,7 @@ import { anyText, birthDate, iban, nationalId, phoneNumber, text } from "./field
 
 /**
  * A buyer or a seller: a known user by `platformRefId`, or else by phone number and name. The service looks for a user with
- * that number and creates one where there is none.
+ * this number. If there is none, it creates one.
  */
 export interface PartyInput {
   /** The id of a user that the service knows. */

@@ -5,11 +5,11 @@ import { amount, milestoneId, text } from "./fields.ts";
 
 /** A refund: of which milestone, how much, and why. */
 export interface RefundInput {
-  /** The milestone to refund. Required where the contract has milestones. */
+  /** The milestone to refund. Required if the contract has milestones. */
   readonly milestoneId?: number | string | null | undefined;
-  /** Kept by the service for audit: 1 to 500 characters. */
+  /** The reason, which the service stores for audit: 1 to 500 characters. */
   readonly reason: string;
-  /** Only for services that still have partial refunds. Default: a full refund. */
+  /** Only for a service that has partial refunds. Default: a full refund. */
   readonly type?: "FULL" | "PARTIAL" | null | undefined;
   /** How much the buyer gets. Required with `type: "PARTIAL"`, and only then. */
   readonly amount?: AmountInput | null | undefined;

@@ -30,7 +30,7 @@ export const userSchema = strictFields({
   dateOfBirth: birthDate.nullish(),
 }).transform(({ iban: account, bic, ...user }) => ({ ...user, iBAN: account, bIC: bic }));
 
-/** Whose onboarding to look up. */
+/** The user whose onboarding to read. */
 export interface PhoneInput {
   /** With its country code. */
   readonly phoneNumber: string;
@@ -38,7 +38,7 @@ export interface PhoneInput {
 
 export const phoneSchema = strictFields({ phoneNumber });
 
-/** For whom to renew the payment page. */
+/** The buyer for whom to renew the payment page. */
 export interface CheckoutInput {
   /** The buyer's phone number, with its country code. */
   readonly buyerPhoneNumber: string;

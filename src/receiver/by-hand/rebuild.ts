@@ -13,7 +13,7 @@ export interface RebuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How far a rebuild is. */
+/** The progress of a rebuild. */
 export interface RebuildProgress {
   /** Contracts that are rebuilt. */
   readonly done: number;

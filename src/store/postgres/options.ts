@@ -8,7 +8,7 @@ import type { HostKysely, PgPool } from "./pool.ts";
 export interface PostgresOptions {
   /** The schema of the tables. It is created if it is missing. Default `escrow_mirror`. */
   readonly schema?: string | undefined;
-  /** Put before the name of every table, for a schema that others use too. Default: none. */
+  /** The start of every table's name, for a schema that others use too. Default: none. */
   readonly prefix?: string | undefined;
   /**
    * How long one transaction or read may take, with all its waits and retries. The time of `inTransaction` handlers
@@ -18,21 +18,22 @@ export interface PostgresOptions {
   readonly deadlineMs?: number | undefined;
   /**
    * Stores raw bodies and headers in a table of their own, with one partition for each `day` or `month` of arrival.
-   * Pruning then drops partitions instead of deleting rows. Ids and digests stay in place, so duplicates are known
-   * for ever. The first opening with `migrate: "auto"`, or `escrow-mirror migrate --partition`, makes the partitions;
-   * restart processes that run already. Later processes find them, with or without this option. Default: not
+   * Pruning then drops partitions instead of deleting rows. Ids and hashes stay in place, so duplicates are recognised for
+   * ever. The first `createMirror` with `migrate: "auto"`, or `escrow-mirror migrate --partition`, makes the partitions.
+   * Then restart the processes that already run. Later processes find the partitions, with or without this option. Default:
+   * not
    * partitioned.
    */
   readonly partition?: Period | undefined;
   /**
-   * Hears of new jobs by LISTEN and NOTIFY, so that handlers run some milliseconds after another process has committed; else
-   * they are looked for five times a second. Takes one more connection, straight to the server: behind PgBouncer in transaction
-   * mode nothing is heard, and looking goes on. With `connectionString` or `pool`. Default `false`.
+   * Uses LISTEN and NOTIFY, so that handlers run some milliseconds after another process has committed. Without it the
+   * mirror checks for new jobs five times a second. It needs one more connection, directly to the server. Behind PgBouncer
+   * in transaction mode no notification arrives, and the checks go on. Needs `connectionString` or `pool`. Default `false`.
    */
   readonly listen?: boolean | undefined;
 }
 
-/** The database: its address, or a connection that the app has already. */
+/** The database: its address, or a connection that the app already has. */
 export type PostgresTarget =
   | {
       /** `postgres://…`. Needs the package `pg`, which is loaded when the store is opened. */

@@ -7,10 +7,10 @@ import { EscrowMirrorError, isEscrowMirrorError } from "../../shared/errors.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { Session } from "../sql/session.ts";
 
-/** How much time one partition holds. */
+/** The period of one partition. */
 export const periods = ["day", "month"] as const;
 
-/** How long one partition of raw bodies is. */
+/** The period of one partition of raw bodies. */
 export type Period = (typeof periods)[number];
 
 /** How many periods have a partition before they begin. What comes later is kept in `payloads_other`. */

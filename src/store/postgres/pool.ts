@@ -1,4 +1,4 @@
-/** The parts of `pg` and of the app's Kysely that the store uses, typed by shape so that any copy fits. */
+/** The parts of `pg` and of the app's Kysely that the store uses. They are typed by shape, so that any copy fits. */
 import type { CompiledQuery, QueryResult } from "kysely";
 import type { SqlValue } from "../sql/codec.ts";
 import { within, type TimeLeft } from "../../shared/within.ts";

@@ -4,7 +4,7 @@ import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import { isBusy, layOutPayloads, limitLockWait, partitionsOf, periodOf, type Partition } from "./payloads.ts";
 import type { Engine, Session } from "../sql/session.ts";
 
-/** The bodies and headers that are gone. */
+/** The bodies and headers that were removed. */
 export interface PrunedPayloads {
   /** Names of the partitions that were dropped. */
   readonly partitions: readonly string[];

@@ -44,19 +44,19 @@ import type { Session } from "../sql/session.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
 import type { Store } from "../store.ts";
 
-/** A store in Postgres, with its additional methods. */
+/** A store in Postgres, with one more method. */
 export interface PostgresStore extends Store {
   /**
    * Removes raw bodies and headers that arrived before `before`. Partitions without newer rows are dropped; rows
-   * without a partition are deleted one by one. Facts, ids and digests stay, so late events and duplicates are still
-   * handled correctly. Quarantined deliveries are left alone.
+   * without a partition are deleted one by one. Facts, ids and hashes stay, so late events and duplicates are still handled
+   * correctly. Quarantined deliveries keep their bodies.
    */
   prunePayloads(before: Date): Promise<PrunedPayloads>;
 }
 
 /**
  * A store in Postgres, for any number of processes on any number of machines. Connections hold no state between
- * transactions, so a pooler such as PgBouncer in transaction mode may stand in between.
+ * transactions, so you can use a pooler such as PgBouncer in transaction mode.
  *
  * ```ts
  * postgres({ connectionString: process.env.DATABASE_URL! })

@@ -6,7 +6,7 @@ import type { SqliteHandle } from "./handle.ts";
 
 /** Options of `sqlite()`. */
 export interface SqliteOptions {
-  /** Put before the name of every table, so that the mirror can share a database. Default `escrow_`. */
+  /** The start of every table's name. With it the mirror can share a database. Default `escrow_`. */
   readonly prefix?: string | undefined;
   /**
    * How long to wait for another process's transaction before the answer is 503. Milliseconds, default 800, at most

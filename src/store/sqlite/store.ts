@@ -21,8 +21,8 @@ import { selective } from "./selective.ts";
  * A store in an SQLite file (WAL, `synchronous=FULL`), for one machine and any number of processes. Needs the package
  * `better-sqlite3` (12 or newer), which is loaded when the store is opened.
  *
- * @param target a path (`":memory:"` for tests), or an open better-sqlite3 `Database`: the mirror then opens
- * connections of its own on the same file, and leaves that one alone
+ * @param target a path (`":memory:"` for tests), or an open better-sqlite3 `Database`. From a `Database` the mirror takes
+ *   only the file: it opens its own connections
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
 export function sqlite(target: string | SqliteTarget, options: SqliteOptions = {}): Store {

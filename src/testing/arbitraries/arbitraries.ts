@@ -11,19 +11,19 @@ import { history, type HistoryConstraints } from "./history.ts";
 import { hostile, type HostileRequest } from "./hostile.ts";
 import { schedule, type ScheduleConstraints } from "./schedule.ts";
 
-/** How drawn deliveries are signed. */
+/** How generated deliveries are signed. */
 export interface Signing {
   /** Default: `testSecret`. */
   readonly secret?: string | undefined;
 }
 
-/** Generators for fast-check. They shrink to a story that a person can read, and print as one. */
+/** Generators for fast-check. A failing case shrinks to a short story, and is printed as one. */
 export const arbitraries = {
-  /** Legal lives of a contract: a walk over the exported machines, with the ways back that the service takes. */
+  /** Legal lives of a contract: walks over the exported state machines, with the service's steps back. */
   contractLife: (constraints: LifeConstraints = {}): fc.Arbitrary<ContractLife> =>
     contractLife(constraints).map((life) => printing(life, () => tellStory(life))),
 
-  /** A life with the events that the service sends for it, each once and in order, and its truth. */
+  /** A life, its events as the service sends them, each once and in order, and the expected final state. */
   history: ({ secret = testSecret, ...constraints }: HistoryConstraints & Signing = {}): fc.Arbitrary<Life> =>
     history(constraints).map((told) => {
       const life = toLife(told, secret);
@@ -46,7 +46,7 @@ export const arbitraries = {
       return printing(Object.assign(deliveries, { lives }), () => toTimeline(made));
     }),
 
-  /** Requests that nobody meant well: noise, JSON of any shape, changed bodies, odd headers; signed, or not. */
+  /** Bad requests: noise, JSON of any shape, changed bodies, odd headers. Some are signed. */
   hostile: ({ secret = testSecret }: Signing = {}): fc.Arbitrary<HostileRequest> => hostile(secret),
 };
 

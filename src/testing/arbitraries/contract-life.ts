@@ -3,11 +3,11 @@ import type { ContractLife } from "../story/life.ts";
 import type { LifePlan } from "../story/service.ts";
 import { walk, type Opening } from "../story/walk.ts";
 
-/** Limits on drawn lives. */
+/** Limits on generated lives. */
 export interface LifeConstraints {
   /** How many things happen at most. Default 12. */
   readonly stepsMax?: number;
-  /** Refunds may have one id, of two contracts and of one, as a mistake of the service would have it. Default `false`. */
+  /** Lets refunds share an id, in one contract or in two, as if by a mistake of the service. Default `false`. */
   readonly sharedRefundIds?: boolean;
 }
 

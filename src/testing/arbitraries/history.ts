@@ -4,12 +4,12 @@ import { ticksPerMinute, ticksPerSecond } from "../story/ticks.ts";
 import { contractLife, type LifeConstraints } from "./contract-life.ts";
 import { completeDressing, wildDressing } from "./dressing.ts";
 
-/** Limits on drawn lives and their events. */
+/** Limits on generated lives and their events. */
 export interface HistoryConstraints extends LifeConstraints {
   /**
-   * `complete` (default): the times tell every two events apart and follow the story, and nothing that matters is left out,
-   * so that whoever gets all of it knows the truth. `skewed`: the same by clocks that are up to half a minute off, so that
-   * the times contradict the story. `wild`: equal times, clocks off by any amount, missing fields, odd values.
+   * `complete` (default): all events have different times, in the order of the story, and no needed field is missing. So
+   * the final state follows from the events. `skewed`: the same, but clocks differ by up to half a minute, so the times
+   * contradict the story. `wild`: equal times, clocks that differ by any amount, missing fields, odd values.
    */
   readonly manner?: "complete" | "skewed" | "wild";
 }

@@ -104,7 +104,7 @@ function encode(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
-/** A request that a receiver must stand. */
+/** A strange request that a receiver must handle. */
 export interface HostileRequest {
   /** Always `POST`. */
   readonly method: "POST";
@@ -112,7 +112,7 @@ export interface HostileRequest {
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** The bytes. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The signature holds: it must be answered 2xx. Else it must be refused, and leave nothing. */
+  /** Whether the signature is valid. If so, the answer must be 2xx. Else the request must be refused, without effect. */
   readonly isAuthentic: boolean;
 }
 

@@ -4,11 +4,11 @@ import { toTimeline } from "../story/timeline.ts";
 import { history, type HistoryConstraints } from "./history.ts";
 import { snapshotPlan } from "./snapshot-plan.ts";
 
-/** Limits on drawn deliveries. */
+/** Limits on generated deliveries. */
 export interface ScheduleConstraints extends HistoryConstraints {
-  /** How many contracts' histories come together at most. Default 1. */
+  /** The largest number of contracts. Default 1. */
   readonly contractsMax?: number;
-  /** Whether deliveries get lost and the API is read in between. Default: in the wild manner. */
+  /** Whether deliveries are lost and the API is read in between. Default: only with `manner: "wild"`. */
   readonly losses?: boolean;
   /** Whether API reads come in between. Default `false`. */
   readonly snapshots?: boolean;

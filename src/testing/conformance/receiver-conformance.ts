@@ -17,11 +17,11 @@ export interface Observation {
   readonly paidMinor?: number | null | undefined;
   /** The state of each refund, `"initiated"` or `"succeeded"`, by its id. */
   readonly refunds?: Readonly<Record<string, string>> | undefined;
-  /** Whatever else must come out the same: parcels, mails, rows of a ledger. */
+  /** Anything else that must be the same: parcels, mails, rows of a ledger. */
   readonly [more: string]: unknown;
 }
 
-/** How a receiver is tried. */
+/** Options of `receiverConformance`. */
 export interface ConformanceOptions {
   /** The receiver's signing secret, whole. */
   readonly secret: string;
@@ -41,11 +41,11 @@ export interface ConformanceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** One thing that a receiver must do, and what it did. */
+/** One rule for receivers, and the result. */
 export interface ConformanceCheck {
   /** A short name. */
   readonly name: string;
-  /** `true` too for what is not observable: `got` then says so. */
+  /** Also `true` if the result is not observable. Then `got` says so. */
   readonly ok: boolean;
   /** The expected behaviour. */
   readonly expected: string;
@@ -57,7 +57,7 @@ export interface ConformanceCheck {
 
 /** The result of all checks. */
 export interface ConformanceReport {
-  /** No check failed. Those that are not observable don't count. */
+  /** Whether no check failed. Checks that are not observable don't count. */
   readonly ok: boolean;
   /** Each check, in order. */
   readonly checks: readonly ConformanceCheck[];
@@ -66,9 +66,9 @@ export interface ConformanceReport {
 const notObservable = "not observable";
 
 /**
- * Tries a running receiver over HTTP, whatever language it is written in: authentic deliveries of every kind must be answered
- * 2xx, forged ones refused, and each event must take effect once, in any order, for good. It leaves contracts of its own
- * behind (`CNT-…`), other ones each time.
+ * Tests a running receiver over HTTP. The receiver can be written in any language. Authentic deliveries of every kind must
+ * get 2xx. Forged ones must be refused. Each event must take effect exactly once, in any order, for good. Each test leaves
+ * new contracts behind (`CNT-…`).
  *
  * ```ts
  * const { ok, checks } = await receiverConformance("http://localhost:3000/webhooks/escrow", { secret });

@@ -9,30 +9,30 @@ import { contentOf, distinctOf, forged, rearranged } from "./arrivals.ts";
 import { all, readLife, readMirror, type Observed } from "./read-mirror.ts";
 import { telling } from "./timeline.ts";
 
-/** Deliveries with the whole lives that they tell, where they tell all of them. */
+/** Deliveries, with their lives if all deliveries of each life are there. */
 export interface Schedule extends ReadonlyArray<Delivery> {
-  /** Absent where something was lost on the way, or the times contradict the story. */
+  /** Absent if something was lost, or if the times contradict the story. */
   readonly lives?: readonly Life[] | undefined;
 }
 
-/** Registers handlers on a mirror, and returns a function that gives the state that they have made. */
+/** Registers handlers on a mirror, and returns a function that returns the resulting state. */
 export type Register = (mirror: Mirror) => (() => unknown) | undefined | void;
 
-/** How `assertConverges` tries deliveries. */
+/** Options of `assertConverges`. */
 export interface ConvergeOptions {
   /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
   /** Repeats a run. Default 1. */
   readonly seed?: number | undefined;
-  /** In how many other orders the deliveries come, beside the one given. Default 3. */
+  /** The number of other orders to try, beside the given one. Default 3. */
   readonly orders?: number | undefined;
-  /** The lives that the deliveries tell whole: the mirror must end as their truth. Default: `deliveries.lives`. */
+  /** The lives whose deliveries are all there: the mirror must end in their `truth`. Default: `deliveries.lives`. */
   readonly lives?: readonly Life[] | undefined;
   /** Makes the store of each mirror. Default: a store in memory. */
   readonly store?: (() => Store) | undefined;
   /**
-   * Registers your handlers on each mirror, once for each order. What the returned function gives must be the same after
-   * every order: it may hang on what happened, never on what came first.
+   * Registers your handlers on each mirror, once for each order. The returned function must return the same after every
+   * order: the result must not depend on the order.
    */
   readonly register?: Register | undefined;
   /** The state that your handlers must end in. Compared with what `register`'s function gives. */
@@ -40,11 +40,13 @@ export interface ConvergeOptions {
 }
 
 /**
- * Brings the deliveries to fresh mirrors in several orders, with duplicates, fresh ids, forged copies and several at once.
- * Each time the mirror must tell the same, and end as the truth where that is known; a rebuild must change nothing.
+ * Sends the deliveries to fresh mirrors in several orders, with duplicates, fresh ids, forged copies, and several at once.
+ * Each time the mirror must give the same result. If the correct state is known, the result must equal it. A rebuild must
+ * change nothing.
  *
  * ```ts
- * for (const { deliveries, ...life } of livesFrom(1, 20)) await assertConverges(deliveries, { lives: [{ deliveries, ...life }] });
+ * for (const { deliveries, ...life } of livesFrom(1, 20)) await assertConverges(deliveries, { lives: [{ deliveries, ...life
+ * }] });
  * ```
  *
  * @throws AssertionError with the difference, and the deliveries as a timeline

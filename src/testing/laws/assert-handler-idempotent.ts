@@ -9,7 +9,7 @@ import { all } from "./read-mirror.ts";
 import { telling } from "./timeline.ts";
 import { crashing, noCrash, type Crash, type Run } from "./crashing.ts";
 
-/** How `assertHandlerIdempotent` tries a handler. */
+/** Options of `assertHandlerIdempotent`. */
 export interface IdempotentOptions {
   /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
@@ -18,9 +18,9 @@ export interface IdempotentOptions {
 }
 
 /**
- * Brings the deliveries to your handlers once as they are, then with duplicates, with attempts that fail before their side
- * effect, and with crashes after it. The state must come out the same each time. `register` is called once for each of these
- * runs; a crash ends an attempt and leaves the state that `register` closes over.
+ * Sends the deliveries to your handlers once as they are. Then it sends them with duplicates, with attempts that fail before
+ * their side effect, and with crashes after it. The state must be the same each time. `register` is called once for each of
+ * these runs. A crash ends an attempt. It does not reset the variables of `register`.
  *
  * ```ts
  * await assertHandlerIdempotent((mirror) => {

@@ -6,7 +6,7 @@
  */
 export type Edition = "spec" | "earlier";
 
-/** One legal life of a contract, and what is true of it at its end. */
+/** One legal life of a contract, and the correct state at its end. */
 export interface ContractLife {
   /** The contract's external id. */
   readonly contractId: string;
@@ -20,9 +20,9 @@ export interface ContractLife {
   readonly milestoneIds: readonly string[];
   /** The service's events, in the order in which they happened. */
   readonly events: readonly LifeEvent[];
-  /** How things stood after each event: `standings[i]` is what an API read after `events[i]` shows. */
+  /** The state after each event: `standings[i]` is the API's answer after `events[i]`. */
   readonly standings: readonly ServiceStanding[];
-  /** The truth at its end. */
+  /** The correct state at its end. */
   readonly truth: Truth;
 }
 
@@ -34,9 +34,9 @@ export interface LifeEvent {
   readonly status: string;
   /** The status before the event. */
   readonly previousStatus: string | null;
-  /** The machine leads here, so that the event is understood without its `previousStatus` too; a way back is not. */
+  /** Whether the machine has this step. If so, the event needs no `previousStatus`. A step back needs one. */
   readonly forward: boolean;
-  /** A milestone's refund in the earlier edition: the milestone goes into `metadata`, the status is the contract's. */
+  /** For a milestone's refund in the earlier edition: puts the milestone into `metadata`, and uses the contract's status. */
   readonly milestoneInMetadata: boolean;
   /** The milestone; `null` for an event of the contract. */
   readonly milestoneId: string | null;
@@ -72,11 +72,11 @@ export interface ServiceStanding {
   readonly milestones: ReadonlyMap<string, string | null>;
 }
 
-/** The truth at the end of a life: computed by the walk itself, without the mirror's fold. */
+/** The correct state at the end of a life. The mirror's code is not used to compute it. */
 export interface Truth {
   /** The contract's status. */
   readonly status: string | null;
-  /** Those that an event told of. */
+  /** Those with an event. */
   readonly milestones: ReadonlyMap<string, string>;
   /** The refunds. */
   readonly refunds: readonly TrueRefund[];
@@ -102,7 +102,7 @@ export interface TrueRefund {
   readonly scope: "contract" | "milestone";
   /** Whether the whole amount is refunded, or a part. */
   readonly kind: "full" | "partial";
-  /** How far it is. */
+  /** The state. */
   readonly state: "initiated" | "succeeded";
   /** The buyer's share. Halalas. */
   readonly amountMinor: number;

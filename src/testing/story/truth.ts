@@ -3,14 +3,14 @@ import type { History } from "./history.ts";
 import type { TrueDispute, TruePayment, TrueRefund } from "./life.ts";
 
 /**
- * The truth about a contract at the end of its life: the service's own record, which shares no code with the mirror.
+ * The correct state of a contract at the end of its life: the service's own record. It shares no code with the mirror.
  */
 export interface LifeTruth {
   /** The contract's external id. */
   readonly contractId: string;
   /** The contract's status. */
   readonly status: string | null;
-  /** The status of each milestone that an event told of, by id. */
+  /** The status of each milestone with an event, by id. */
   readonly milestones: Readonly<Record<string, string>>;
   /** The refunds. */
   readonly refunds: readonly ToldRefund[];
