@@ -56,14 +56,35 @@ export function createRegistry(parts: RegistryParts): Registry {
   let closed = false;
 
   async function writeAll(): Promise<void> {
-    for (const handler of unwritten) {
-      const written = await settle(() => store.transaction((tx) => register(tx, handler)));
+    for (let page = nextPage(); page.length > 0; page = nextPage()) {
+      const written = await settle(() => store.transaction((tx) => registerAll(tx, page)));
       if (!written.ok && isEscrowMirrorError(written.error, "store-unavailable", "closed"))
         throw written.error;
-      unwritten.delete(handler);
-      if (written.ok) catchUp(handler.name);
-      else refuse(handler, written.error as Error);
+      for (const [index, handler] of page.entries()) {
+        const error = written.ok ? written.value[index] : (written.error as Error);
+        unwritten.delete(handler);
+        if (error === undefined) catchUp(handler.name);
+        else refuse(handler, error);
+      }
     }
+  }
+
+  /** Handlers that start now share a transaction, so that a thousand of them don't hold up the first delivery. */
+  function nextPage(): readonly Handler[] {
+    const [first] = unwritten;
+    if (first === undefined || first.since !== undefined) return first === undefined ? [] : [first];
+    return [...unwritten].filter(({ since }) => since === undefined).slice(0, pageRows);
+  }
+
+  /** Gives the reason of each that is refused, at its place. */
+  async function registerAll(
+    tx: StoreTransaction,
+    page: readonly Handler[],
+  ): Promise<readonly (Error | undefined)[]> {
+    await tx.jobs.lockSubscriptions("exclusive");
+    const reasons: (Error | undefined)[] = [];
+    for (const handler of page) reasons.push(await register(tx, handler));
+    return reasons;
   }
 
   function refuse(handler: Handler, error: Error): void {
@@ -72,19 +93,23 @@ export function createRegistry(parts: RegistryParts): Registry {
     logger.error({ step: "notify", handler: handler.name }, error.message);
   }
 
-  async function register(tx: StoreTransaction, { name, kind, filter, since }: Handler): Promise<void> {
-    await tx.jobs.lockSubscriptions("exclusive");
+  /** Gives the reason where it is refused. */
+  async function register(
+    tx: StoreTransaction,
+    { name, kind, filter, since }: Handler,
+  ): Promise<Error | undefined> {
     const [known] = await tx.lookup("subscriptions", "name", [name]);
     if (known === undefined) {
       const cursor = since === undefined ? parts.startAt : await seqBefore(tx, since);
       await tx.insert("subscriptions", [{ name, kind, filter, cursor, createdAt: toIsoTime(clock.now()) }]);
       await turnPage(tx, name);
-      return;
+      return undefined;
     }
-    if (known.kind !== kind) throw otherKind(name, known.kind, kind);
-    if (isDeepStrictEqual(known.filter, filter)) return;
+    if (known.kind !== kind) return otherKind(name, known.kind, kind);
+    if (isDeepStrictEqual(known.filter, filter)) return undefined;
     logger.warn({ step: "notify", handler: name }, "the handler has another filter from now on");
     await tx.updateEach("subscriptions", "name", [{ name, filter }]);
+    return undefined;
   }
 
   function isWanted(name: string): boolean {

@@ -56,6 +56,17 @@ export function describeOddHandlers(name: string, create: () => Store): void {
       expect(seen).toEqual(["contract.created"]);
     });
 
+    it("are registered in hundreds without holding up the first delivery: they share transactions", async () => {
+      const counted = countTransactions(create());
+      const mirror = await openMirror({ store: counted.store, jobs: { run: false } });
+      const before = counted.count();
+      for (let n = 0; n < 500; n++) mirror.on("contract.created", () => undefined, { name: `handler ${n}` });
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      expect(counted.count() - before).toBeLessThan(10);
+      expect(await mirror.handlers.list()).toHaveLength(500);
+      expect((await mirror.health()).jobs.due).toBe(500);
+    });
+
     it.each(oddWaits)("wait where backoffMs %s, and hold up no other handler", async (_, backoffMs) => {
       const clock = testClock();
       const mirror = await open({ clock, jobs: { backoffMs } });
@@ -99,4 +110,17 @@ export function describeOddHandlers(name: string, create: () => Store): void {
       expect(items).toMatchObject([{ lastError: expect.stringMatching(/inside a handler/) as string }]);
     });
   });
+}
+
+function countTransactions(store: Store): { readonly store: Store; readonly count: () => number } {
+  let count = 0;
+  const counting = Object.create(store, {
+    transaction: {
+      value: (work: Parameters<Store["transaction"]>[0]) => {
+        count++;
+        return store.transaction(work);
+      },
+    },
+  }) as Store;
+  return { store: counting, count: () => count };
 }
