@@ -118,7 +118,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     try {
       if (raw.fault !== undefined) throw raw.fault as Error;
       const headers = headersOf(raw.headers);
-      const unfit = checkHead(raw, headers);
+      const unfit = checkHead(raw, headers, (entered) => (step = entered));
       if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, maxBodyBytes));
       const read = isBodyStream(raw.body)
         ? await readBody(raw.body, held, reading)
@@ -143,15 +143,21 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   /** The verdict on requests that are refused before their body is read. */
-  function checkHead(raw: ReceiveRequest, headers: RequestHeaders): Verdict | undefined {
+  function checkHead(
+    raw: ReceiveRequest,
+    headers: RequestHeaders,
+    enter: (step: Step) => void,
+  ): Verdict | undefined {
     if (closed) return failed("closed");
     // A handler that delivers to its own mirror, and waits for the answer, would wait for itself.
     if (listeners.isInside()) return failed("inside-transaction");
-    return (
-      checkMethod(raw) ??
-      verify.checkHeaders((name) => headers.get(name) ?? []) ??
-      checkLength(raw, headers, maxBodyBytes)
-    );
+    const unfit = checkMethod(raw);
+    if (unfit !== undefined) return unfit;
+    enter("verify");
+    const unsigned = verify.checkHeaders((name) => headers.get(name) ?? []);
+    if (unsigned !== undefined) return unsigned;
+    enter("request");
+    return checkLength(raw, headers, maxBodyBytes);
   }
 
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {

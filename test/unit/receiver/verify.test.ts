@@ -320,6 +320,20 @@ describe("the diagnosis of a mismatch", () => {
 });
 
 describe("the log", () => {
+  it.each([
+    ["a signature that is missing", "verify", { method: "POST", headers: {}, body: "{}" }],
+    ["a signature that is none", "verify", { headers: { "X-Service-Signature": "no digest" } }],
+    ["a signature of another secret", "verify", signed("{}", { secret: otherSecret })],
+    ["another method", "request", { ...signed("{}"), method: "PUT" }],
+    ["a body that is too long", "request", { ...signed("{}"), body: "x".repeat(2_000_000) }],
+  ])("names the step that refused %s: %s", async (_, step, request) => {
+    const logger = recordingLogger();
+    const mirror = await openMirror({ logger });
+    await mirror.receive({ method: "POST", body: "{}", ...request });
+    const refused = logger.lines.filter(({ fields }) => fields["reason"] !== undefined);
+    expect(refused.map(({ fields }) => fields["step"])).toEqual([step]);
+  });
+
   it("never holds a secret, a signature or a payload", async () => {
     const logger = recordingLogger();
     const mirror = await openMirror({ logger, webhook: { secrets: [secret, ` ${otherSecret}`] } });
