@@ -64,11 +64,10 @@ export interface ContractFilter extends PageRequest {
 
 export function createContractQueries(store: Store): ContractQueries {
   return {
-    get: (contractId) =>
-      store.read(async (reader) => {
-        const id = idOf(contractId);
-        return (await contractsOf(reader, [id])).get(id);
-      }),
+    get: async (contractId) => {
+      const id = idOf(contractId);
+      return store.read(async (reader) => (await contractsOf(reader, [id])).get(id));
+    },
 
     list: async (filter = {}) => {
       checkFilter(filter, { status: true, ...textFilters, changedSince: true });
@@ -90,11 +89,10 @@ export function createContractQueries(store: Store): ContractQueries {
         return { total: [...counts.values()].reduce((sum, rows) => sum + rows, 0), byStatus };
       }),
 
-    history: (contractId) =>
-      store.read(async (reader) => {
-        const value = idOf(contractId);
-        return (await loadTransitions(reader, value)).map(toTransition);
-      }),
+    history: async (contractId) => {
+      const id = idOf(contractId);
+      return store.read(async (reader) => (await loadTransitions(reader, id)).map(toTransition));
+    },
   };
 }
 

@@ -116,10 +116,12 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
       expect(idsOf((await mirror.contracts.list({ status: "unknown" })).items)).toEqual(["CNT-1"]);
     });
 
-    it("refuses an id that is no text", async () => {
-      await expect(async () => (await open()).contracts.get(7 as unknown as string)).rejects.toMatchObject({
-        code: "invalid-argument",
-      });
+    it("refuses an id that is no text before it asks the store, and so does history", async () => {
+      const mirror = await open();
+      // A closed store refuses every read.
+      await mirror.close();
+      for (const call of [mirror.contracts.get, mirror.contracts.history])
+        await expect(call(7 as never)).rejects.toMatchObject({ code: "invalid-argument" });
     });
   });
 
