@@ -1,8 +1,7 @@
 /**
- * Whether one request was signed with one of our secrets: what the receiver's step *verify* rests on. It is total
- * (whatever stands in the
- * headers, it answers and never throws), compares in constant time, and looks at the clock only after the
- * signature holds, so that a late but authentic delivery is told apart from a forged one (semantics §3).
+ * Checks whether a request was signed with one of our secrets, for the receiver's step *verify*. It never throws, whatever
+ * the headers are. It compares in constant time. It looks at the clock only after the signature matches, so it tells a
+ * late but authentic delivery from a forged one (semantics §3).
  */
 import { timingSafeEqual } from "node:crypto";
 import { digestOf, toContent, type Content, type PartSource } from "./content.ts";

@@ -1,12 +1,12 @@
-/** No wait is longer, whatever the service asks for. */
+/** The longest wait, whatever the service asks for. */
 export const waitMsMax = 60_000;
 
-/** No wait that the client chooses itself is longer. */
+/** The longest wait that the client chooses itself. */
 export const backoffMsMax = 8_000;
 
 /** The inputs of a wait. */
 export interface Wait {
-  /** How often the request was sent: from 1. */
+  /** How many times the request was sent: from 1. */
   readonly attempts: number;
   /** The first wait, on average. */
   readonly backoffMs: number;
@@ -21,9 +21,8 @@ export interface Wait {
 }
 
 /**
- * How long to wait before the next attempt: as long as `Retry-After` says, up to `waitMsMax`; else twice as long as
- * before, from
- * half to one and a half of it at random, so that many clients don't come at once.
+ * How long to wait before the next attempt. `Retry-After` decides, up to `waitMsMax`. Without it each wait is twice the
+ * one before, times a random 0.5 to 1.5: so many clients don't send at once.
  */
 export function toWaitMs({ attempts, backoffMs, retryAfter, date, nowMs, random }: Wait): number {
   const asked = readRetryAfter(retryAfter, Date.parse(date ?? ""), nowMs);

@@ -1,8 +1,7 @@
 /**
- * The last resort (semantics §2): an authentic delivery that can't be applied, for a reason of its own that nobody
- * foresaw. Its
- * bytes are stored, for a person to see and to release. The first copy is answered 503, so that it comes again, and each
- * copy is tried in full once more; from the second on the answer is 200, for what is stored is not refused for ever.
+ * The last resort (semantics §2): an authentic delivery that can't be applied, for an unforeseen reason of its own. Its
+ * bytes are stored, so that a person can look at it and release it. Each copy is tried in full. The first gets 503, so that
+ * the service sends it again. Later ones get 200, because the bytes are stored.
  */
 import { settle } from "../../shared/result.ts";
 import type { StoreTransaction } from "../../store/store.ts";

@@ -27,9 +27,8 @@ export interface Browsing {
 const lendingMs = 8000;
 
 /**
- * Kysely on a connection of its own, lent to one query, transaction or stream at a time. Who asks for it while he has
- * it would
- * wait for himself: no longer than `waitMs`.
+ * Kysely on a connection of its own, lent to one query, transaction or stream at a time. A holder that asks for it again
+ * would deadlock, so the wait ends after `waitMs`.
  */
 export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs): Browsing {
   const streams = new Set<IterableIterator<unknown>>();
@@ -71,9 +70,8 @@ function giveBack(release: () => void): void {
 }
 
 /**
- * Kysely on the one connection that a database in memory has, between the mirror's own transactions. It is lent for a
- * statement at a time: who held it for longer, and asked the mirror something meanwhile, would wait for himself, and every
- * delivery with him.
+ * Kysely on the one connection of a database in memory, between the mirror's own transactions. Lent for one statement: a
+ * longer holder that calls the mirror would deadlock, and every delivery with it.
  */
 export function browseShared(handle: SqliteHandle, lock: Lock): Browsing {
   const whole = createConnection(handle, new Set());
