@@ -330,7 +330,7 @@ describe("the log", () => {
     const logger = recordingLogger();
     const mirror = await openMirror({ logger });
     await mirror.receive({ method: "POST", body: "{}", ...request });
-    const refused = logger.lines.filter(({ fields }) => fields["reason"] !== undefined);
+    const refused = logger.lines.filter(({ fields }) => fields["outcome"] !== undefined);
     expect(refused.map(({ fields }) => fields["step"])).toEqual([step]);
   });
 
