@@ -7,7 +7,7 @@ import type { FaultCounts } from "./world/faults.ts";
 import type { SmsRecord, SubscriptionRecord, UserRecord } from "./world/records.ts";
 import type { SandboxDelivery } from "./world/shown-delivery.ts";
 
-/** A running sandbox. Its calls throw a `SandboxError`, or reject with one: see its codes. */
+/** A running sandbox. Its calls throw a `SandboxError` or reject with one. */
 export interface Sandbox extends AsyncDisposable {
   /** The address of the API, such as `http://127.0.0.1:4010`. */
   readonly baseUrl: string;
@@ -37,8 +37,9 @@ export interface Sandbox extends AsyncDisposable {
    */
   createContract(input?: ContractInput): Promise<SandboxContract>;
   /**
-   * Does what the API can't: approve, reject, cancel, pay, release, dispute, complete. With `milestoneId`, to that
-   * milestone. Rejects with `action-forbidden` when the status does not allow it, with `not-found` for an unknown id.
+   * Runs an action that the API does not have: approve, reject, cancel, pay, release, dispute, complete. With `milestoneId`
+   * it acts on this milestone. Rejects with `action-forbidden` when the status does not allow it, with `not-found` for an
+   * unknown id.
    * @example
    * await sandbox.act(contractId, "pay");
    */
@@ -48,14 +49,14 @@ export interface Sandbox extends AsyncDisposable {
     on?: { milestoneId?: number | string },
   ): Promise<SandboxContract>;
   /**
-   * Requests a refund, as `POST /apps/api/contracts/{id}/refund` would, in the name of the contract's client. Rejects with
+   * Requests a refund, as `POST /apps/api/contracts/{id}/refund` would, for the contract's client. Rejects with
    * `action-forbidden` when the contract or the buyer does not allow it (`messageKey` says why), with `invalid-argument`
    * for a wrong field, with `not-found` for an unknown id.
    */
   requestRefund(contractId: string, input: RefundInput): Promise<SandboxRefund>;
   /**
-   * Lets the bank pay the buyer back. Rejects with `action-forbidden` if it already has, with `not-found` for an unknown
-   * id.
+   * Lets the bank pay the buyer back. Rejects with `action-forbidden` if the bank has already paid, with `not-found` for an
+   * unknown id.
    */
   settleRefund(refundId: number | string): Promise<SandboxRefund>;
 
@@ -76,7 +77,7 @@ export interface Sandbox extends AsyncDisposable {
     /** In the order in which they became known. */
     list(): Promise<UserRecord[]>;
     /**
-     * Changes what is checked before a refund. Rejects with `not-found` for an unknown id.
+     * Changes the user's rights, which are checked before a refund. Rejects with `not-found` for an unknown id.
      * @example
      * await sandbox.users.set(buyer, { bankVerified: false });
      */
@@ -103,11 +104,11 @@ export interface Sandbox extends AsyncDisposable {
     /** Sends it again now, with the same id and bytes, and with new retries. Rejects with `not-found` for an unknown id. */
     resend(webhookId: string): Promise<void>;
     /**
-     * Resolves when nothing is due and no attempt is under way. On a real clock it waits for what a fault delays, too.
-     * It never waits for retries.
+     * Resolves when no delivery is due and no attempt is running. On a real clock it also waits for deliveries that a
+     * fault delays. It never waits for retries.
      */
     idle(): Promise<void>;
-    /** Resolves when no retry is pending either. On a manual clock, `advance` it meanwhile. */
+    /** Like `idle`, but waits for retries too. On a manual clock, call `advance` meanwhile. */
     drained(): Promise<void>;
     /** How many attempts are scheduled. */
     pending(): number;
@@ -135,7 +136,7 @@ export interface Sandbox extends AsyncDisposable {
     /** Milliseconds since 1970-01-01T00:00:00Z. */
     now(): number;
     /**
-     * Moves the time on by `ms` and runs all that becomes due on the way, in order. Resolves when that has ended. Rejects
+     * Moves the time on by `ms`, and runs everything that becomes due meanwhile, in order. Resolves when this has ended. Rejects
      * with `invalid-argument` for a negative time.
      */
     advance(ms: number): Promise<void>;
@@ -150,6 +151,6 @@ export interface Sandbox extends AsyncDisposable {
     /** Makes every token issued so far invalid: requests with one get 401. */
     revoke(): void;
   };
-  /** Stops the server. Attempts under way get a second to end. Safe to call again. */
+  /** Stops the server. Running attempts get one second to end. You can call it again. */
   close(): Promise<void>;
 }

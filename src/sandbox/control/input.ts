@@ -1,7 +1,7 @@
 /** SAR: a number, or decimal text such as `"600.00"`. Above 0, with at most two decimals. */
 export type AmountInput = number | string;
 
-/** A contract to be created, with the fields of the API's request. The client of this package takes the same. */
+/** A new contract, with the fields of the API's request. The client of this package takes the same fields. */
 export interface ContractInput {
   /** Not blank. */
   readonly title: string;
@@ -77,7 +77,7 @@ export interface MilestoneInput {
   readonly dueDate: string;
 }
 
-/** A refund to be requested. */
+/** A new refund. */
 export interface RefundInput {
   /** Required for a contract with milestones. */
   readonly milestoneId?: number | string | null | undefined;

@@ -70,13 +70,13 @@ export interface SandboxRefund {
   milestoneId: string | null;
   /** Whether it is of the whole contract or of one milestone. */
   scope: "contract" | "milestone";
-  /** `partial` pays the rest to the seller. */
+  /** With `partial` the seller gets the rest. */
   kind: "full" | "partial";
   /** `initiated` until `settleRefund`. */
   state: "initiated" | "succeeded";
-  /** As the request gave it. The service keeps it for audit and its API never returns it. */
+  /** As the request gave it. The service stores it for audit. Its API never returns it. */
   reason: string;
-  /** The buyer gets so much, in halalas. */
+  /** The buyer's amount, in halalas. */
   amountMinor: number;
   /** ISO 8601 UTC. */
   initiatedAt: string;

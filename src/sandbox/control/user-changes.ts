@@ -8,7 +8,7 @@ import type { World } from "../world/world.ts";
 /** The fields of a user that can change. */
 const flags = ["authorized", "bankVerified", "ibanResolves", "known"] as const satisfies (keyof UserRecord)[];
 
-/** Changes to a user, which the checks before a refund see. A member that is left out stays as it is. */
+/** Changes to a user, for the checks before a refund. Absent fields stay as they are. */
 export type UserChange = Partial<Pick<UserRecord, (typeof flags)[number]>>;
 
 /** Sets what the buyer checks of §4.4 see. */

@@ -4,11 +4,11 @@ import { ok } from "../../shared/result.ts";
 import { refuseFields } from "../wire/refusal.ts";
 import type { Granted, ValidationError } from "../wire/refusal.ts";
 
-/** How often something goes wrong: each a probability from 0 to 1, by default 0. */
+/** How often each fault happens: a probability from 0 to 1, by default 0. */
 export interface FaultOptions {
   /** A delivery is sent twice; the copy follows within a second. */
   duplicate?: number;
-  /** A delivery waits until the contract's next one has overtaken it, at most 5 s. */
+  /** A delivery waits until the contract's next delivery is sent, at most 5 s. */
   reorder?: number;
   /** A delivery is never sent. */
   drop?: number;
@@ -20,7 +20,7 @@ export interface FaultOptions {
   apiErrors?: number;
   /** An API request is carried out, but the connection is cut instead of answered. */
   cutConnection?: number;
-  /** A GET is answered late, with what was true when it came. */
+  /** A GET is answered late, with the state at its arrival. */
   slowReads?: number;
   /** How late `slowReads` answers: `[least, most]` in real milliseconds. Default `[200, 1000]`. */
   slowReadMs?: readonly [number, number];

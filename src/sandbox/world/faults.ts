@@ -2,11 +2,11 @@ import type { FaultOptions } from "./fault-options.ts";
 import { seededRandom } from "./random.ts";
 import type { Random } from "./random.ts";
 
-/** How often each fault really happened: a green run is worth nothing when these are zero. */
+/** How often each fault really happened. If all are zero, a passing test proves nothing. */
 export interface FaultCounts {
   /** Deliveries sent twice. */
   duplicate: number;
-  /** Deliveries that the contract's next one has overtaken. */
+  /** Deliveries that came after the contract's next one. */
   reorder: number;
   /** Deliveries never sent. */
   drop: number;

@@ -33,8 +33,8 @@ export interface NewUserOptions {
 }
 
 /**
- * Options of `createSandbox`, all optional. Many decide what the service's documents leave open; the sandbox's README
- * has a table of these.
+ * Options of `createSandbox`, all optional. Many decide questions that the service's documents leave open. The sandbox's
+ * README lists these.
  */
 export interface SandboxOptions {
   /** The port to listen on, 0 to 65535. Default 0: any free port. `sandbox.baseUrl` has the real one. */
@@ -42,13 +42,13 @@ export interface SandboxOptions {
   /** The address to listen on. Default `127.0.0.1`: only this machine can reach it. */
   host?: string;
   /**
-   * The address under which others reach the sandbox, such as `http://sandbox:4010`. Links begin with it. Default: links
-   * begin with the address that a request asked for.
+   * The sandbox's address for others, such as `http://sandbox:4010`. Links begin with it. Default: links begin with the
+   * address of the request.
    */
   baseUrl?: string;
   /**
-   * Further host names that requests may ask for, such as `sandbox` or `my-tunnel.example`. Other names get 403, because a
-   * web site could use a name of its own to reach a sandbox on your machine. Always allowed: `localhost` and its
+   * More host names that requests may use, such as `sandbox` or `my-tunnel.example`. Other names get 403. Otherwise a web
+   * site could use its own name to reach a sandbox on your machine. Always allowed: `localhost` and its
    * subdomains, `127.0.0.0/8`, `::1`, `host`, the host of `baseUrl`; with `host: "0.0.0.0"` or `"::"` every IP address.
    */
   allowedHosts?: readonly string[];
@@ -68,9 +68,9 @@ export interface SandboxOptions {
   clock?: "real" | SandboxClock;
   /** Sandbox seconds per real second, from 0.001. Default 1; with 600 the hour's retry takes six seconds. */
   speed?: number;
-  /** Makes ids and secrets repeat themselves. Default: random. */
+  /** With the same seed, ids and secrets are the same each time. Default: random. */
   seed?: number;
-  /** A SQLite file that keeps everything over a restart, retries too. Needs better-sqlite3. Default: in memory. */
+  /** A SQLite file. Everything in it survives a restart, retries too. Needs better-sqlite3. Default: in memory. */
   data?: string;
   /** A file to which every attempt is appended, one JSON object a line. `replayRecording` sends it again. */
   record?: string;
@@ -81,10 +81,10 @@ export interface SandboxOptions {
   retryDelaysMs?: readonly number[];
   /** How long an attempt may take, in ms of the sandbox's time on a manual clock, else real ones. Default 30,000. */
   timeoutMs?: number;
-  /** Attempts under way at once. Default 32; 1 on a manual clock, so that their order is certain. */
+  /** How many attempts run at once. Default 32; 1 on a manual clock, so that their order is fixed. */
   concurrency?: number;
   /**
-   * On a manual clock: how long an attempt may hold up the time, in real ms. After that it counts as hanging.
+   * On a manual clock: how long an attempt may stop the clock, in real ms. After that the clock no longer waits for it.
    * Default 2,000.
    */
   patienceMs?: number;
@@ -102,7 +102,7 @@ export interface SandboxOptions {
   payFromPending?: "approve-first" | "direct" | "refuse";
   /** The contract's status after a milestone's refund: `cancelled` (default), or `restore` as it was before. */
   afterMilestoneRefund?: "cancelled" | "restore";
-  /** The contract does what a milestone did once all its milestones have done it. Default `false`. */
+  /** When all milestones have done a step, such as release, the contract does it too. Default `false`. */
   rollUp?: boolean;
   /** Sends `contract.refunded` too when a contract's refund settles. Default `true`. */
   legacyRefunded?: boolean;
@@ -140,18 +140,21 @@ export interface SandboxOptions {
   newUsers?: Partial<NewUserOptions>;
   /** A refund needs a verified bank account. Default `true`. */
   requireVerifiedIban?: boolean;
-  /** How long the check of a buyer takes before a refund, in real ms. Another refund meanwhile wins: 409. Default 0. */
+  /**
+   * How long the check of a buyer takes before a refund, in real ms. If another refund is accepted meanwhile, the answer is
+   * 409. Default 0.
+   */
   preflightMs?: number;
-  /** An answer to a webhook whose status the documents don't list, such as 418. Default `retry`. */
+  /** What happens after an answer whose status the documents don't list, such as 418. Default `retry`. */
   otherStatuses?: "retry" | "fail";
-  /** Retries of a subscription that was disabled meanwhile. Default `stop`. */
+  /** Whether retries stop or continue after the subscription was disabled. Default `stop`. */
   retriesWhenDisabled?: "stop" | "continue";
   /** A payload's `id`: the webhook id (`same`, the default), or a GUID of its `own`. */
   payloadId?: "same" | "own";
   /** Begins the names of the service's headers. Default `X-Service-`. */
   headerPrefix?: string;
   /**
-   * Makes the signature header's value from the bytes that are sent and the secret. Default `sha256=` and the
+   * Makes the signature header's value from the sent bytes and the secret. Default `sha256=` and the
    * HMAC-SHA256 in hex.
    */
   sign?: (body: Uint8Array, secret: string) => string;

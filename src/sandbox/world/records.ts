@@ -111,7 +111,7 @@ export interface UserRecord {
   bankVerified: boolean;
   /** IBAN and holder name can be read from the verified record. If not, a refund fails with `FailedToResolveIban`. */
   ibanResolves: boolean;
-  /** False: no business finds this user any more, and a refund is refused with `ExternalUserNotFound`. */
+  /** False: no business can find this user, and a refund is refused with `ExternalUserNotFound`. */
   known: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface SubscriptionRecord {
   webhookUrl: string;
   /** Signs the webhooks. */
   secretKey: string;
-  /** False after too many failed deliveries in a row: nothing is sent until the URL is set again. */
+  /** False after too many failed deliveries in a row. Then nothing is sent until the URL is set again. */
   isActive: boolean;
   /** Deliveries, not attempts, that failed in a row. */
   consecutiveFailures: number;
@@ -137,7 +137,7 @@ export interface SubscriptionRecord {
   createdAt: string;
 }
 
-/** How a delivery stands. */
+/** The state of a delivery. */
 export type DeliveryState = "pending" | "delivered" | "failed" | "dropped" | "skipped";
 
 /** One webhook on its way: the same id and bytes at every attempt. */
@@ -173,7 +173,7 @@ export interface AttemptRecord {
   httpStatus: number | null;
   /** Null after a 2xx. */
   error: string | null;
-  /** From start to end of the request, in the sandbox's milliseconds on a manual clock, else in real ones. */
+  /** How long the request took. Milliseconds: of the sandbox on a manual clock, else real ones. */
   durationMs: number;
   /** The answer's first 4 KiB. */
   responseBody: string;
