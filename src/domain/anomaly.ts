@@ -1,6 +1,6 @@
 import { parseFlags } from "../events/flags.ts";
 
-/** Everything odd that the mirror reports without refusing the delivery. */
+/** The kinds of anomalies. An anomaly never refuses a delivery. */
 export const anomalyKinds = [
   // The fold's: part of its result, so that a late event can take one away again.
   "gap",

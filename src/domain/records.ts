@@ -116,9 +116,9 @@ export interface RefundRecord {
   readonly scope: "contract" | "milestone";
   /** Whether the whole amount goes back to the buyer, or a part. */
   readonly kind: "full" | "partial";
-  /** The furthest state that was seen. */
+  /** The last state that was seen. */
   readonly state: (typeof refundStates)[number];
-  /** Whether it counts as succeeded because a status shows it, while no webhook has said so. */
+  /** Whether only a status shows that it succeeded, and no webhook. */
   readonly inferred: boolean;
   /** The amount that goes back to the buyer. Halalas. */
   readonly amountMinor: number | null;
@@ -168,7 +168,7 @@ export interface DisputeRecord {
   readonly raisedAt: string;
 }
 
-/** One line of the history: what an event says of a contract or a milestone, and whether it moved it. */
+/** One line of the history: the status in an event, and whether it moved the contract or milestone. */
 export interface TransitionRecord {
   /** The contract. */
   readonly contractId: string;
@@ -180,7 +180,7 @@ export interface TransitionRecord {
   readonly milestoneId: string | null;
   /** The status before; `null` if there was none. */
   readonly from: string | null;
-  /** The status that the event claims. */
+  /** The status in the event. */
   readonly to: string;
   /** The event's type, or `snapshot` for an API read. */
   readonly event: string;

@@ -2,11 +2,11 @@
 export interface Logger {
   /** Logs details. */
   debug(fields: LogFields, message: string): void;
-  /** Logs the normal course. */
+  /** Logs normal events. */
   info(fields: LogFields, message: string): void;
-  /** Logs what a person should look at. */
+  /** Logs events that a person should check. */
   warn(fields: LogFields, message: string): void;
-  /** Logs what a person must repair. */
+  /** Logs faults that a person must repair. */
   error(fields: LogFields, message: string): void;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { JobRow } from "./tables.ts";
 
-/** The jobs that handlers are owed. */
+/** The jobs of handlers. */
 export interface JobQueue {
   /**
    * Adds jobs in the given order, except those whose handler and key exist already. Resolves with those that were

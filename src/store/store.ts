@@ -6,11 +6,10 @@ import type { JobQueue } from "./queue.ts";
 import type { TableName, Tables } from "./tables.ts";
 
 /**
- * A database for the mirror: made by `sqlite()` or `postgres()`. It knows tables, keys and transactions, and nothing
- * of contracts, so all stores behave the same.
+ * A database for the mirror: `sqlite()` or `postgres()` makes one. It has tables, keys and transactions, but no rules about
+ * contracts. So all stores behave the same.
  *
- * Every method rejects with `store-unavailable` if the database is locked, full or out of reach, and with `closed`
- * after `close`.
+ * Every method rejects with `store-unavailable` if the database is locked, full or unreachable, and with `closed` after `close`.
  */
 export interface Store {
   /** The kind and the place, for logs and messages. Never a password. */
@@ -36,7 +35,10 @@ export interface Store {
    * enough for many calls a second.
    */
   nextJobAt(handlers: readonly string[]): Promise<string | null>;
-  /** Hears of jobs that other processes add, where the store was told to; looking goes on beside it. Returns the way to stop. */
+  /**
+   * Listens for jobs of other processes, if the store has this option. The mirror still checks for jobs too. Returns a
+   * function that stops it.
+   */
   readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
@@ -46,7 +48,7 @@ export interface Store {
 export interface JobListener {
   /** Jobs of this handler are due. */
   readonly heard: (handler: string) => void;
-  /** Whether anything can be heard from now on: until then, and in between, only looking finds jobs. */
+  /** Called when listening starts or stops. While it is stopped, only the checks find jobs. */
   readonly changed: (isListening: boolean) => void;
 }
 
@@ -114,9 +116,9 @@ export interface StoreTransaction extends StoreReader {
   ): Promise<void>;
   /** Deletes the rows that fit all conditions. */
   remove<Name extends TableName>(table: Name, where: readonly Condition<Tables[Name]>[]): Promise<void>;
-  /** The jobs that handlers are owed. */
+  /** The jobs of handlers. */
   readonly jobs: JobQueue;
-  /** Lends the transaction to the app, in the terms of its database. */
+  /** Lends the transaction to a handler, as `trx` and `connection`. */
   lend(): Lent;
   /** Runs `work`. If it rejects, its writes are undone and the transaction goes on. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
@@ -130,7 +132,7 @@ export interface Lent {
   readonly connection: unknown;
   /** The store's own fault, if a statement of the handler failed because of it: another try may succeed. */
   faultOf(error: unknown): Error | undefined;
-  /** Ends the loan: `trx` and `connection` refuse from now on. */
+  /** Ends the loan: from now on `trx` and `connection` throw. */
   takeBack(): void;
 }
 

@@ -35,11 +35,11 @@ export interface Tables {
   transitions: TransitionRecord;
   /** The anomalies that the mirror noticed. */
   anomalies: AnomalyRow;
-  /** The signing secrets that have proved themselves, by fingerprint. */
+  /** The signing secrets that have verified a delivery, by fingerprint. */
   secrets: SecretRow;
   /** The registered handlers. */
   subscriptions: SubscriptionRow;
-  /** The jobs that handlers are owed. */
+  /** The jobs of handlers. */
   jobs: JobRow;
   /** The processes that run jobs. */
   workers: WorkerRow;
@@ -58,7 +58,7 @@ export const heavyFields = ["facts"] as const;
 /** The outcomes of stored deliveries. */
 export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed"] as const;
 
-/** One received delivery. Its ids and facts stay when the raw bytes are pruned, so a rebuild comes out the same. */
+/** One received delivery. Its ids and facts stay when the raw bytes are pruned, so a rebuild gives the same result. */
 export interface DeliveryRow extends FactColumns {
   /** In order of arrival; given by the database. */
   readonly seq: number;
@@ -72,7 +72,7 @@ export interface DeliveryRow extends FactColumns {
   readonly outcome: (typeof storedOutcomes)[number];
   /** Why it was not applied; `null` if it was. */
   readonly reason: string | null;
-  /** How many times it came. */
+  /** How many times it arrived. */
   readonly attempts: number;
   /** When it first arrived. ISO 8601. */
   readonly receivedAt: string;
@@ -170,7 +170,7 @@ export interface SecretRow {
   readonly changedAt: string;
 }
 
-/** A durable handler: its name and what it listens to. */
+/** A registered handler: its name, and its events or moves. */
 export interface SubscriptionRow {
   /** The handler's name. */
   readonly name: string;
@@ -184,7 +184,7 @@ export interface SubscriptionRow {
   readonly createdAt: string;
 }
 
-/** One run that a handler owes to one fact: a delivery, a transition, an anomaly, or a dead job. */
+/** One run of a handler, for a delivery, a transition, an anomaly, or a dead job. */
 export interface JobRow {
   /** Lines go by it. */
   readonly seq: number;
@@ -202,7 +202,7 @@ export interface JobRow {
   readonly payload: unknown;
   /** `waiting` for a job before it, `due`, `running`, `done` or `dead`. */
   readonly state: (typeof jobStates)[number];
-  /** How many runs were begun. */
+  /** How many runs have started. */
   readonly attempts: number;
   /** When it may run. ISO 8601. */
   readonly nextAttemptAt: string;
@@ -214,14 +214,14 @@ export interface JobRow {
   readonly lastError: string | null;
   /** When it was written. ISO 8601. */
   readonly createdAt: string;
-  /** When it was done or given up. ISO 8601. */
+  /** When it was done or dead. ISO 8601. */
   readonly finishedAt: string | null;
 }
 
 /** The states of a job. */
 export const jobStates = ["waiting", "due", "running", "done", "dead"] as const;
 
-/** A process that runs handlers, for as long as it is heard of. */
+/** A process that runs handlers. */
 export interface WorkerRow {
   /** The worker's id. */
   readonly workerId: string;
@@ -259,7 +259,7 @@ export interface ProgressRow {
   readonly startedAt: string;
   /** The contract up to which it has gone through the mirror; `null` before that. */
   readonly place: string | null;
-  /** When it came so far: ISO 8601. */
+  /** When the row was last written. ISO 8601. */
   readonly updatedAt: string;
 }
 

@@ -145,7 +145,7 @@ export interface SandboxOptions {
    * 409. Default 0.
    */
   preflightMs?: number;
-  /** What happens after an answer whose status the documents don't list, such as 418. Default `retry`. */
+  /** Whether a webhook is retried after a status that the documents don't list, such as 418. Default `retry`. */
   otherStatuses?: "retry" | "fail";
   /** Whether retries stop or continue after the subscription was disabled. Default `stop`. */
   retriesWhenDisabled?: "stop" | "continue";
