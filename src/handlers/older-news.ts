@@ -1,3 +1,4 @@
+import { groupBy } from "../shared/group-by.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
@@ -30,10 +31,16 @@ export async function newsOf(
 
 async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]): Promise<Move[]> {
   const rows = await reader.lookup("transitions", "contractId", contractsOf(applied));
+  const moved = groupBy(
+    rows.filter((row) => row.moved),
+    (row) => row.webhookId,
+  );
   return applied.flatMap(({ webhookId, contentKey }) =>
-    rows
-      .filter((row) => row.webhookId === webhookId && row.moved)
-      .map((row) => ({ inputKey: contentKey, contentKey, transition: toTransition(row) })),
+    (moved.get(webhookId) ?? []).map((row) => ({
+      inputKey: contentKey,
+      contentKey,
+      transition: toTransition(row),
+    })),
   );
 }
 

@@ -1,17 +1,16 @@
 /** The step *notify*, as far as it commits with the delivery: what handlers are owed, and those that are part of the commit. */
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
+import type { AnomalyRecord } from "../domain/records.ts";
 import { parseRaw } from "../events/raw.ts";
 import { toWebhookEvent } from "../handlers/event.ts";
 import type { Handlers } from "../handlers/create-handlers.ts";
 import type { FreshDelivery, FreshNews, HandlerFault, InCommit, Spent } from "../handlers/in-commit.ts";
 import type { Inside } from "../handlers/inside.ts";
-import type { Subscription } from "../handlers/subscription.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
 import type { Commits } from "../queries/wait-for.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import type { Tables } from "../store/tables.ts";
 import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
 import { digestIn } from "./deliveries/content-key.ts";
 import { movesIn } from "./contracts/moves.ts";
@@ -82,7 +81,7 @@ function beginTelling(tx: StoreTransaction, handlers: InCommit, folding: FoldOpt
   asking.catch(() => undefined);
   const noted: NewRow<"anomalies">[] = [];
   return {
-    tx: noting(tx, noted, asking),
+    tx: noting(tx, noted),
     isHeard: async () => (await asking).length > 0,
     tell: async ({ deliveries, inputs, changes }, spent) => {
       const subscriptions = await asking;
@@ -92,7 +91,7 @@ function beginTelling(tx: StoreTransaction, handlers: InCommit, folding: FoldOpt
       const news: FreshNews = {
         deliveries,
         moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
-        anomalies: noted.map((row) => toAnomaly({ ...row, seq: 0 })),
+        anomalies: [...noted, ...changes.flatMap(newAnomalies)].map((row) => toAnomaly({ ...row, seq: 0 })),
       };
       await handlers.tell(tx, subscriptions, news, spent);
     },
@@ -126,41 +125,21 @@ export function toFresh(
   };
 }
 
-/** The same transaction, which also keeps the anomalies that are new in it. A refold writes those too that were there before. */
-function noting(
-  tx: StoreTransaction,
-  noted: NewRow<"anomalies">[],
-  asking: Promise<readonly Subscription[]>,
-): StoreTransaction {
+/** The same transaction, which also keeps the anomalies that are inserted. Those of the fold are upserted: see `newAnomalies`. */
+function noting(tx: StoreTransaction, noted: NewRow<"anomalies">[]): StoreTransaction {
   const insert: StoreTransaction["insert"] = (table, rows) => {
     if (table === "anomalies") noted.push(...(rows as unknown as NewRow<"anomalies">[]));
     return tx.insert(table, rows);
   };
-  const upsert: StoreTransaction["upsert"] = async (table, rows) => {
-    if (table === "anomalies" && (await asking).some(hearsAnomalies))
-      noted.push(...(await unknownAmong(tx, rows as never)));
-    return tx.upsert(table, rows);
-  };
-  return Object.assign(Object.create(tx) as StoreTransaction, { insert, upsert });
+  return Object.assign(Object.create(tx) as StoreTransaction, { insert });
 }
 
-function hearsAnomalies({ filter }: Subscription): boolean {
-  return "events" in filter && filter.events.includes("anomaly");
+/** A refold has the contract's older anomalies before it and after it, maybe at other positions; a step has only new ones. */
+function newAnomalies({ before, after }: ContractChange): AnomalyRecord[] {
+  const known = new Set(before.anomalies.map(nameOf));
+  return after.anomalies.filter((each) => !known.has(nameOf(each)));
 }
 
-async function unknownAmong(
-  tx: StoreTransaction,
-  rows: readonly NewRow<"anomalies">[],
-): Promise<NewRow<"anomalies">[]> {
-  const contractIds = [...new Set(rows.map(({ contractId }) => contractId))].filter((id) => id !== null);
-  const known = new Set((await tx.lookup("anomalies", "contractId", contractIds)).map(nameOf));
-  return rows.filter((row) => !known.has(nameOf(row)));
-}
-
-function nameOf({
-  contractId,
-  kind,
-  detail,
-}: Pick<Tables["anomalies"], "contractId" | "kind" | "detail">): string {
-  return JSON.stringify([contractId, kind, detail]);
+function nameOf({ kind, detail }: AnomalyRecord): string {
+  return JSON.stringify([kind, detail]);
 }

@@ -5,6 +5,7 @@ import { PermanentError, RetryAfterError } from "../../src/handlers/errors.ts";
 import { defineHandler } from "../../src/handlers/define-handler.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery, noonMs } from "../support/delivery.ts";
+import { failing } from "../support/failing-store.ts";
 import { openMirror, testClock, withTransactions } from "../support/mirror.ts";
 
 export function describeHandlers(name: string, create: () => Store): void {
@@ -360,6 +361,28 @@ export function describeHandlers(name: string, create: () => Store): void {
       await mirror.receive(delivery("odd.event", { id: "o", seconds: 60 }));
       await mirror.idle();
       expect(kinds).toEqual(["CNT-1 gap", "CNT-1 gap", "CNT-1 unknown-event"]);
+    });
+
+    it("are told of new anomalies without a read of the old ones", async () => {
+      let reads = 0;
+      const watched = failing(create(), (call, [table]) => {
+        if (call === "lookup" && table === "anomalies") reads++;
+        return false;
+      });
+      watched.fault = new Error("never thrown");
+      const mirror = await open({ store: watched.store });
+      const details: string[] = [];
+      mirror.on("anomaly", ({ kind, webhookId }) => void details.push(`${webhookId} ${kind}`), { name: "a" });
+      await mirror.idle();
+      reads = 0;
+      const send = (id: string, seconds: number, event: string, status: string) =>
+        mirror.receive(delivery(event, { id, seconds, status }, { webhookId: id }));
+      await send("c", 0, "contract.created", "Pending");
+      await send("r", 50, "contract.released", "Released");
+      await send("a", 60, "contract.approved", "Approved");
+      await mirror.idle();
+      expect(details.splice(0)).not.toEqual([]);
+      expect(reads).toBe(0);
     });
 
     it("are owed a delivery again when it is replayed", async () => {
