@@ -198,7 +198,7 @@ describe("deliveries behind others", () => {
     expect(await mirror.receive(created(1))).toMatchObject(unavailable);
     await expect(store.transaction(async () => 1)).rejects.toMatchObject({
       code: "store-unavailable",
-      message: expect.stringContaining("is busy: the transactions of this process"),
+      message: expect.stringContaining("is busy: earlier transactions of this process"),
     });
     free();
     await long.catch(() => undefined);
