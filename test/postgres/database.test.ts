@@ -15,7 +15,8 @@ it.each(targets)("mirror.db on %s reads amounts as numbers, and writes nothing",
     .select(["contracts.amount_minor", "deliveries.attempts", "contracts.status_derived"])
     .execute();
   expect(rows).toEqual([{ amount_minor: 9007199254740991, attempts: 1, status_derived: 0 }]);
-  await expect(mirror.db.deleteFrom("contracts").execute()).rejects.toThrow(/read-only/);
+  await expect(mirror.db.deleteFrom("contracts").execute()).rejects.toThrow(/mirror\.db can only read/);
+  await expect(sql`delete from pg_class`.execute(mirror.db)).rejects.toThrow(/read-only/);
   const counted = await mirror.db
     .transaction()
     .execute((trx) => trx.selectFrom("contracts").select("contract_id").execute());

@@ -12,6 +12,7 @@ import {
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { within } from "../../shared/within.ts";
 import { columnsOf } from "../sql/codec.ts";
+import { refuseWrite } from "../sql/read-only.ts";
 import { faultOf, isOutage, lateAnswer, toUnavailable } from "./faults.ts";
 import { exactNumbers, giveBack, take, toExactNumber, type HostKysely, type PgPool } from "./pool.ts";
 import { tables, type TableName } from "../tables.ts";
@@ -101,9 +102,10 @@ async function acquire({ store, deadlineMs, lend }: ReadingParts): Promise<Taken
     throw error;
   });
   return {
-    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: (await ask(query, queryMs)).rows as R[],
-    }),
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+      refuseWrite(query);
+      return { rows: (await ask(query, queryMs)).rows as R[] };
+    },
     streamQuery: noStream,
     end,
   };

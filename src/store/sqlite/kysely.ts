@@ -13,6 +13,7 @@ import type { Lock } from "../../shared/lock.ts";
 import { within } from "../../shared/within.ts";
 import type { TablePlace } from "../sql/dialect.ts";
 import { lend } from "../sql/lending.ts";
+import { refuseWrite } from "../sql/read-only.ts";
 import type { Lent } from "../store.ts";
 import { faultOf, type SqliteHandle } from "./handle.ts";
 
@@ -36,7 +37,7 @@ export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs
   const run = async (sql: string): Promise<void> => {
     handle.prepare(sql).run();
   };
-  const connection = createConnection(handle, streams);
+  const connection = reading(createConnection(handle, streams));
   const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => {
@@ -86,7 +87,7 @@ export function browseShared(handle: SqliteHandle, lock: Lock): Browsing {
   };
   const driver: Driver = {
     init: async () => {},
-    acquireConnection: async () => connection,
+    acquireConnection: async () => reading(connection),
     releaseConnection: async () => {},
     beginTransaction: refuseTransaction,
     commitTransaction: async () => {},
@@ -123,6 +124,19 @@ const language: Omit<Dialect, "createDriver"> = {
 
 function dialectOf(driver: Driver): Dialect {
   return { ...language, createDriver: () => driver };
+}
+
+function reading(connection: DatabaseConnection): DatabaseConnection {
+  return {
+    executeQuery: async (query) => {
+      refuseWrite(query);
+      return connection.executeQuery(query);
+    },
+    streamQuery: (query, chunkSize) => {
+      refuseWrite(query);
+      return connection.streamQuery(query, chunkSize);
+    },
+  };
 }
 
 function createConnection(handle: SqliteHandle, streams: Set<IterableIterator<unknown>>): DatabaseConnection {

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { createLock } from "../../../../src/shared/lock.ts";
 import { browseAlone } from "../../../../src/store/sqlite/kysely.ts";
@@ -20,9 +20,23 @@ describe("mirror.db", () => {
     expect(rows).toEqual([{ status: "pending", amount_minor: 1250, to_status: "pending" }]);
   });
 
-  it("can't write", async () => {
-    const mirror = await openMirror({ store: sqlite(temporaryFile()) });
-    await expect(mirror.db.deleteFrom("contracts").execute()).rejects.toThrow(/readonly/);
+  it.each(["a file", ":memory:"])("refuses a write, and says so, on %s", async (place) => {
+    const mirror = await openMirror({ store: sqlite(place === ":memory:" ? place : temporaryFile()) });
+    const { db } = mirror;
+    for (const write of [
+      db.deleteFrom("contracts"),
+      db.updateTable("contracts").set({ status: "Released" }),
+      db.insertInto("contracts").values({} as never),
+    ])
+      await expect(write.execute()).rejects.toMatchObject({
+        code: "invalid-argument",
+        message: expect.stringMatching(/^mirror\.db can only read/) as unknown,
+      });
+  });
+
+  it("can't write raw SQL to a file", async () => {
+    const { db } = await openMirror({ store: sqlite(temporaryFile()) });
+    await expect(sql`delete from escrow_contracts`.execute(db)).rejects.toThrow(/readonly/);
   });
 
   it("sees nothing that is not committed, and a transaction of it holds up no delivery", async () => {
