@@ -33,7 +33,7 @@ echo "$ID is $(echo "$CREATED" | sed 's/.*"status":"\([a-z]*\)","contractService
 # Pay: open the checkout page in a browser and press Pay. The button sends this; 303 leads to the result page.
 curl -s -o /dev/null -w '%{http_code}\n' "$CHECKOUT" -d token=${CHECKOUT#*token=} -d result=success
 
-# The buyer raises a dispute. The service has no endpoint for that; the control page has a button.
+# The buyer raises a dispute. The service has no endpoint for a dispute. The control page has a button.
 curl -s -X POST $BASE/_sandbox/contracts/$ID/dispute | grep -o '"status":"[A-Z][A-Za-z]*"' | head -1
 
 # Refund one milestone. Then let the bank pay.
