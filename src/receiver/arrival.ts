@@ -23,11 +23,11 @@ export interface DeliveryArrival {
   readonly secretId: string;
   readonly fingerprint: string;
   readonly receivedAt: string;
-  readonly reading: BodyReading;
+  readonly reading: ReadBody;
 }
 
 /** The facts of a body, which may still be quarantined, or the reason why it can't be read. */
-export type BodyReading =
+export type ReadBody =
   | { readonly facts: EventFacts; readonly reason: "outside-tolerance" | null }
   | { readonly facts: null; readonly reason: UnreadableReason | "unstorable" };
 

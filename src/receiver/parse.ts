@@ -4,7 +4,7 @@ import { idLengthMax, isBlank } from "../shared/ids.ts";
 import { inflateBody } from "../events/inflate.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { Verified } from "../signature/verify.ts";
-import type { DeliveryArrival, BodyReading } from "./arrival.ts";
+import type { DeliveryArrival, ReadBody } from "./arrival.ts";
 import { contentKeyOf } from "./deliveries/content-key.ts";
 import { digestIdOf, isDigestId } from "./deliveries/delivery-row.ts";
 import type { WholeRequest, RequestHeaders } from "./request.ts";
@@ -40,12 +40,12 @@ export function parseDelivery(
 }
 
 /** In a spelling that no row id of our own has. */
-function payloadIdOf({ facts }: BodyReading): string | undefined {
+function payloadIdOf({ facts }: ReadBody): string | undefined {
   const id = facts?.payloadId ?? undefined;
   return id !== undefined && isDigestId(id) ? `id:${id}` : id;
 }
 
-function read(request: WholeRequest, verified: Verified, { maxBodyBytes }: ParseOptions): BodyReading {
+function read(request: WholeRequest, verified: Verified, { maxBodyBytes }: ParseOptions): ReadBody {
   const encoding = request.headers.get("content-encoding")?.join();
   const body = inflateBody(request.body, encoding, maxBodyBytes);
   if (!body.ok) return { facts: null, reason: body.error.reason };

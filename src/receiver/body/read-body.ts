@@ -5,7 +5,7 @@ import { failed, type Verdict } from "../outcome.ts";
 import { wholeBody, type ReceiveRequest, type RequestHeaders } from "../request.ts";
 import type { HeldBody } from "./unverified.ts";
 
-export interface BodyReading {
+export interface BodyLimits {
   readonly timeoutMs: number;
   /** Hears of a stream that failed by the host's own part: a sender may go away without a word. */
   readonly onBroken: (error: unknown) => void;
@@ -30,7 +30,7 @@ export function keepBody(
   return { isText: typeof raw.body === "string", verdict };
 }
 
-export function readBody(stream: BodyStream, held: HeldBody, reading: BodyReading): Promise<BodyRead> {
+export function readBody(stream: BodyStream, held: HeldBody, reading: BodyLimits): Promise<BodyRead> {
   return new Promise((resolve) => {
     let leave: (() => void) | undefined;
     let isText = false;
