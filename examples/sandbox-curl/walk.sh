@@ -13,8 +13,8 @@ TOKEN=$(curl -s $BASE/connect/token -d grant_type=client_credentials -d client_i
 AUTH="Authorization: Bearer $TOKEN"
 JSON="Content-Type: application/json"
 
-# Where do webhooks go? To your app, if you started the sandbox with `--webhook-url`. If nowhere yet, use the sandbox's own
-# receiver, which accepts everything.
+# Where do webhooks go? To your app, if you started the sandbox with `--webhook-url`. If there is no URL yet, use the
+# sandbox's own receiver. It accepts everything.
 curl -s $BASE/apps/api/webhooks -H "$AUTH" | grep -o '"webhookUrl":"[^"][^"]*"' ||
   curl -s $BASE/apps/api/webhooks -H "$AUTH" -H "$JSON" -d '{"webhookUrl":"'$BASE'/_sandbox/sink"}'
 
