@@ -261,13 +261,21 @@ export function createRunner(parts: RunnerParts): Runner {
       closing = AbortSignal.abort(new DOMException("the mirror is closing", "AbortError"));
       for (const { stop } of running.values()) stop.abort(closing.reason);
       await stopListening?.();
-      await Promise.race([Promise.all([...running.values()].map(({ over }) => over)), sleep(deadlineMs)]);
+      await noLongerThan(deadlineMs, Promise.all([...running.values()].map(({ over }) => over)));
       wake();
       await turning;
       // Where that can't be now, its lease runs out.
       if (isKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
+}
+
+/** Its timer ends with the work: one that goes on would keep a closed process alive. */
+async function noLongerThan(ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  const deadline = settle(() => sleep(ms, undefined, { signal: done.signal }));
+  await Promise.race([work, deadline]);
+  done.abort();
 }
 
 const faultWaitMs = 1000;
