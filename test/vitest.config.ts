@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const files = {
@@ -10,6 +11,8 @@ export default defineConfig({
     // For a machine that has four times more to do than it can: a test that hangs is told all the same.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Vitest leaves one processor free, and these tests wait for disks and timers much of their time.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         extends: true,
