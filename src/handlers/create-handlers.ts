@@ -132,7 +132,9 @@ export function createHandlers(parts: HandlersParts): Handlers {
       await registry.settled();
       for (;;) {
         if (options.run) await runner.drain();
-        if (!(await isOwed(store, registry.names()))) return;
+        // A lost worker's job is running at one look and due at the next: due is looked for again, after running.
+        const isOwing = await isOwed(store, registry.names());
+        if (!isOwing && !(options.run && (await runner.isAnyDue()))) return;
         await sleep(store.lookEveryMs);
       }
     },

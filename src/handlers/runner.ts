@@ -48,6 +48,8 @@ export interface Runner {
   wake(): void;
   /** Runs what is due until nothing is, or the signal is aborted. Gives the number of runs. */
   drain(signal?: AbortSignal): Promise<number>;
+  /** Whether a job of this process's handlers is due. */
+  isAnyDue(): Promise<boolean>;
   /** No new runs; running ones are told, and given back when `deadlineMs` is over. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -255,6 +257,7 @@ export function createRunner(parts: RunnerParts): Runner {
       if (isTaking()) wake();
     },
     drain,
+    isAnyDue,
     close: async (deadlineMs) => {
       clearTimeout(looking);
       clearTimeout(beating);

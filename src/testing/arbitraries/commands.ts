@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../../shared/timers.ts";
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import type { SandboxContract } from "../../sandbox/control/truth.ts";
