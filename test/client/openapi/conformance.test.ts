@@ -56,7 +56,10 @@ const inData =
   (id: string, change: (data: Record<string, unknown>) => void): Tamper =>
   (operation, answer) =>
     operation === id && answer.status === 200
-      ? edit(answer, ({ data }) => change(data as Record<string, unknown>))
+      ? edit(answer, ({ data }) => {
+          // A request whose method was changed got the answer of another operation.
+          if (typeof data === "object" && data !== null) change(data as Record<string, unknown>);
+        })
       : answer;
 
 const inProblems =
