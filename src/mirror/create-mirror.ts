@@ -26,7 +26,7 @@ import {
   type Refresh,
   type WaitFor,
 } from "../queries/wait-for.ts";
-import { createListeners, type Listeners } from "../receiver/tell.ts";
+import { createListeners, type Listeners } from "../receiver/notify.ts";
 import { nameOfError } from "../shared/errors.ts";
 import type { ReconcileOptions } from "../reconcile/reconcile-options.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
@@ -39,7 +39,7 @@ import {
 } from "../reconcile/surface.ts";
 import type { Store } from "../store/store.ts";
 import { createHandlerSurface, type HandlerSurface } from "./handlers.ts";
-import { createNotify } from "../receiver/notify.ts";
+import { createReceiverLog } from "../receiver/log.ts";
 import { dismiss } from "../receiver/by-hand/dismiss.ts";
 import { failed, type ReceiveResult } from "../receiver/outcome.ts";
 import { createSecretProof } from "../receiver/secrets/proof.ts";
@@ -172,10 +172,10 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const { store, migrate, logger, clock, webhook, folding, maxBodyBytes } = settings;
   // Wrong options are refused before anything is opened.
   const verifier = createVerifier({ ...webhook, scheme: webhook?.signature });
-  const notify = createNotify(logger, clock);
+  const log = createReceiverLog(logger, clock);
   const secrets =
     webhook &&
-    (await openSecrets(webhook.secrets, verifier.scheme, clock, (error) => notify.secretsFault(error)));
+    (await openSecrets(webhook.secrets, verifier.scheme, clock, (error) => log.secretsFault(error)));
   await store.open({ migrate, logger, clock });
   const inside = createInside();
   const handlers = createHandlers({
@@ -195,7 +195,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     store,
     proof,
     verify: secrets === undefined ? refuseAll : createVerify({ verifier, secrets, proof, clock, logger }),
-    notify,
+    log,
     clock,
     folding,
     listeners,

@@ -6,19 +6,19 @@ import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./
 import { commitOnce, type CommitParts } from "./commit.ts";
 import { dedupe } from "./dedupe.ts";
 import { keepUnstorable } from "./deliveries/unstorable.ts";
-import type { Notify, Step } from "./notify.ts";
+import type { ReceiverLog, Step } from "./log.ts";
 import { failed, type Reason, type Verdict } from "./outcome.ts";
 import type { SecretProof } from "./secrets/proof.ts";
-import { freshOf } from "./tell.ts";
+import { freshOf } from "./notify.ts";
 
 export interface BatchParts extends CommitParts {
-  readonly notify: Notify;
+  readonly log: ReceiverLog;
   readonly proof: SecretProof;
 }
 
 /** Commits a batch and gives a verdict for each of it, in order. It never rejects. */
 export function createBatchCommit(parts: BatchParts) {
-  const { store, notify, proof, listeners } = parts;
+  const { store, log, proof, listeners } = parts;
 
   /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
   async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
@@ -31,7 +31,7 @@ export function createBatchCommit(parts: BatchParts) {
       return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
     }
     if (isHandlerFault(done.error)) return afterHandlerFault(batch, done.error);
-    notify.fault(step, done.error);
+    log.fault(step, done.error);
     return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
   }
 
@@ -50,7 +50,7 @@ export function createBatchCommit(parts: BatchParts) {
 
   function announce(done: Commit): Verdict[] {
     proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
-    notify.committed(done);
+    log.committed(done);
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
   }
 
@@ -60,7 +60,7 @@ export function createBatchCommit(parts: BatchParts) {
     fault: HandlerFault,
   ): Promise<readonly Verdict[]> {
     const counted = await settle(() => store.transaction((tx) => listeners.countFailure(tx, fault)));
-    notify.fault("notify", counted.ok ? fault : counted.error);
+    log.fault("notify", counted.ok ? fault : counted.error);
     if (counted.ok && counted.value) return commit(batch);
     const reason = fault.isOfStore ? "store-unavailable" : "handler-failed";
     return batch.map((arrival) => failed(reason, webhookIdOf(arrival)));
@@ -70,8 +70,8 @@ export function createBatchCommit(parts: BatchParts) {
   async function setAside(arrival: Arrival): Promise<Verdict> {
     if (!isDelivery(arrival)) return failed("internal-error");
     const kept = await settle(() => store.transaction((tx) => keepUnstorable(tx, arrival)));
-    if (kept.ok) return notify.aside(arrival, kept.value);
-    notify.fault("persist", kept.error);
+    if (kept.ok) return log.aside(arrival, kept.value);
+    log.fault("persist", kept.error);
     return failed(reasonOf(kept.error), arrival.webhookId);
   }
 

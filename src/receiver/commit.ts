@@ -8,10 +8,10 @@ import type { FreshDelivery } from "../handlers/in-commit.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
-import type { Step } from "./notify.ts";
+import type { Step } from "./log.ts";
 import { closeCreates, closeRefunds } from "./contracts/intents.ts";
 import { persist } from "./persist.ts";
-import type { Listeners } from "./tell.ts";
+import type { Listeners } from "./notify.ts";
 import { transition } from "./transition.ts";
 
 export interface CommitParts {
@@ -48,8 +48,8 @@ export async function commitOnce<News extends Fresh>(
   // Whoever is registered by now hears of this commit.
   await listeners.ready();
   const done = await store.transaction(async (bare) => {
-    const telling = listeners.begin(bare);
-    const { tx } = telling;
+    const notifying = listeners.begin(bare);
+    const { tx } = notifying;
     const news = await take(tx);
     const now = toIsoTime(clock.now());
     const inputs = [...news.inputs, ...(await closeCreates(tx, news.inputs, now))];
@@ -58,8 +58,8 @@ export async function commitOnce<News extends Fresh>(
     enter("persist");
     await persist(tx, { inputs, changes }, now);
     await closeRefunds(tx, inputs, changes, now);
-    if (await telling.isHeard()) enter("notify");
-    await telling.tell({ ...news, inputs, changes }, { ms: 0, isAlone });
+    if (await notifying.isHeard()) enter("notify");
+    await notifying.notify({ ...news, inputs, changes }, { ms: 0, isAlone });
     return { ...news, inputs, changes };
   });
   listeners.committed();

@@ -1,142 +1,145 @@
-/** The step *notify*: tells of what is committed, and of what was refused. It never changes an answer. */
+/** The step *notify*, as far as it commits with the delivery: what handlers are owed, and those that are part of the commit. */
+import type { FoldOptions } from "../domain/fold.ts";
+import type { FoldInput } from "../domain/input.ts";
 import type { AnomalyRecord } from "../domain/records.ts";
-import type { Clock } from "../shared/clock.ts";
-import { isEscrowMirrorError, nameOfError, originOf } from "../shared/errors.ts";
-import type { Logger } from "../shared/logger.ts";
-import { createRateLimit, createRateLimits } from "../shared/rate-limit.ts";
-import { adviceOn } from "./advice.ts";
-import type { Commit, Committed, DeliveryArrival } from "./arrival.ts";
-import type { Reason, Verdict } from "./outcome.ts";
+import { parseRaw } from "../events/raw.ts";
+import { toWebhookEvent } from "../handlers/event.ts";
+import type { Handlers } from "../handlers/create-handlers.ts";
+import type { FreshDelivery, FreshNews, HandlerFault, InCommit, Spent } from "../handlers/in-commit.ts";
+import type { Inside } from "../handlers/inside.ts";
+import type { EventFacts } from "../events/event.ts";
+import { toAnomaly } from "../queries/deliveries.ts";
+import type { Commits } from "../queries/wait-for.ts";
+import type { NewRow, StoreTransaction } from "../store/store.ts";
+import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
+import { digestIn } from "./deliveries/content-key.ts";
+import { movesIn } from "./contracts/moves.ts";
 
-/** Where in the flow something was told of. */
-export type Step = "request" | "verify" | "parse" | "dedupe" | "transition" | "persist" | "notify";
-
-export interface Notify {
-  committed(commit: Commit): void;
-  /** A delivery that can't be applied. Gives the verdict back. */
-  aside(arrival: DeliveryArrival, verdict: Verdict): Verdict;
-  /** Gives the verdict back, so that refusing and telling of it are one expression. */
-  refused(step: Step, verdict: Verdict): Verdict;
-  /** @param hint which line of the host's set-up to change, where a request could not be read */
-  fault(step: Step, error: unknown, hint?: string): void;
-  /** A body's stream failed, and not for its sender. */
-  broken(error: unknown): void;
-  /** `webhook.secrets()` failed: those at hand stay. */
-  secretsFault(error: unknown): void;
+/** The news of a transaction, once everything else in it is written. */
+export interface News {
+  readonly deliveries: readonly FreshDelivery[];
+  readonly inputs: readonly FoldInput[];
+  readonly changes: readonly ContractChange[];
 }
 
-/** How often the log says at `error` that requests are refused for one reason, while that lasts. */
-const alarmEveryMs = 60_000;
+export interface Notifying {
+  /** The same transaction, for everything else that is written in it. */
+  readonly tx: StoreTransaction;
+  /** Whether any handler hears of this transaction. */
+  isHeard(): Promise<boolean>;
+  /** The last step before the commit. */
+  notify(news: News, spent: Spent): Promise<void>;
+}
 
-export function createNotify(logger: Logger, clock: Clock): Notify {
-  const mayAlarm = createRateLimits({ everyMs: alarmEveryMs });
-  const mayTellOfAnyone = createRateLimit({ everyMs: tellOfAnyoneEveryMs });
-  const isAlarm = (step: Step, { outcome, reason }: Verdict): boolean =>
-    reason !== undefined &&
-    (outcome === "failed" || reason === "body-too-large") &&
-    !isOfAnyone(step, reason) &&
-    mayAlarm(reason, clock.now());
+/** The handlers as the receiver sees them. */
+export interface Listeners {
+  /** Resolves when whoever is registered by now hears of the next commit. Rejects with `store-unavailable`. */
+  ready(): Promise<void>;
+  /** Begins with the transaction, so that who listens is asked without being waited for, and no anomaly is missed. */
+  begin(tx: StoreTransaction): Notifying;
+  /**
+   * Counts a handler that failed inside a delivery's transaction, in a transaction of its own. Gives whether the delivery can be
+   * committed without the handler now.
+   */
+  countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<boolean>;
+  /** Called after each commit: jobs may be due, and somebody may wait for what it did. */
+  committed(): void;
+  /** Whether the caller runs inside a handler's transaction, and would wait for itself. */
+  isInside(): boolean;
+}
+
+export function createListeners(
+  { registry, runner, inCommit }: Handlers,
+  inside: Inside,
+  folding: FoldOptions,
+  commits: Commits,
+): Listeners {
   return {
-    committed({ committed, changes }) {
-      for (const each of committed) tellDelivery(logger, each);
-      const told = new Set(committed.map(({ webhookId }) => webhookId ?? null));
-      for (const { after } of changes)
-        for (const anomaly of after.anomalies) if (told.has(anomaly.webhookId)) tellAnomaly(logger, anomaly);
+    ready: () => registry.ensure(),
+    begin: (tx) => beginNotifying(tx, inCommit, folding),
+    countFailure: (tx, fault) => inCommit.countFailure(tx, fault),
+    committed: () => {
+      runner.wake();
+      commits.announce();
     },
-    aside(arrival, verdict) {
-      tellDelivery(logger, { arrival, ...verdict });
-      return verdict;
-    },
-    refused(step, verdict) {
-      const { outcome, reason, hint } = verdict;
-      const fields = { step, outcome, reason };
-      if (isAlarm(step, verdict)) logger.error(fields, explain(reason, hint));
-      else if (step === "request" && reason === "intake-full" && mayTellOfAnyone(clock.now()))
-        logger.warn(fields, crowded);
-      else logger.debug(fields, "refused a request; nothing is stored");
-      return verdict;
-    },
-    fault(step, error, hint) {
-      const known = isEscrowMirrorError(error);
-      const code = known ? error.code : "internal-error";
-      // The first cause: where the fault is, and not where it was told of.
-      const cause = known && error.cause !== undefined ? error.cause : error;
-      const at = code === "internal-error" ? originOf(cause) : undefined;
-      const what = known ? error.message : nameOfError(error);
-      const message = code === "internal-error" ? `${doing[step]}: ${what}` : what;
-      const advice = step === "request" && typeof hint === "string" ? `. ${hint}` : "";
-      logger.error({ step, code, error: nameOfError(cause), at }, `${message}${advice}`);
-    },
-    broken(error) {
-      if (!mayTellOfAnyone(clock.now())) return;
-      const fields = { step: "request", reason: "body-incomplete", error: nameOfError(error) };
-      logger.error(fields, "the host failed to read a request's body: answered 503");
-    },
-    secretsFault(error) {
-      // An error of the integrator's function may quote a secret.
-      const cause = isEscrowMirrorError(error) ? error.message : nameOfError(error);
-      logger.error({ step: "verify", error: cause }, "webhook.secrets() failed: the old secrets stay in use");
+    isInside: () => inside.isInTransaction(),
+  };
+}
+
+/** For a commit that nobody hears of. */
+export const noListeners: Listeners = {
+  ready: async () => {},
+  begin: (tx) => ({ tx, isHeard: async () => false, notify: async () => {} }),
+  countFailure: async () => false,
+  committed: () => {},
+  isInside: () => false,
+};
+
+function beginNotifying(tx: StoreTransaction, handlers: InCommit, folding: FoldOptions): Notifying {
+  const asking = handlers.subscriptionsOf(tx);
+  // A rejection reaches those who await it.
+  asking.catch(() => undefined);
+  const noted: NewRow<"anomalies">[] = [];
+  return {
+    tx: noting(tx, noted),
+    isHeard: async () => (await asking).length > 0,
+    notify: async ({ deliveries, inputs, changes }, spent) => {
+      const subscriptions = await asking;
+      if (subscriptions.length === 0) return;
+      const keys = new Map(deliveries.map(({ digest, contentKey }) => [digest, contentKey]));
+      const needsMoves = subscriptions.some(({ kind }) => kind === "transition");
+      const news: FreshNews = {
+        deliveries,
+        moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
+        anomalies: [...noted, ...changes.flatMap(newAnomalies)].map((row) => toAnomaly({ ...row, seq: 0 })),
+      };
+      await handlers.tell(tx, subscriptions, news, spent);
     },
   };
 }
 
-/** The work of each step, for an error without a message. */
-const doing: Readonly<Record<Step, string>> = {
-  request: "reading a request failed",
-  verify: "checking a signature failed",
-  parse: "reading a body failed",
-  dedupe: "checking whether a delivery is known failed",
-  transition: "applying an event to its contract failed",
-  persist: "storing the changes failed",
-  notify: "writing jobs and running handlers failed",
-};
-
-/** How often the log has what anyone can bring about. */
-const tellOfAnyoneEveryMs = 10_000;
-
-/** Anyone can have a signature refused, which verify explains itself, or send a body that is too much or never whole. */
-function isOfAnyone(step: Step, reason: Reason | undefined): boolean {
-  if (reason === "intake-full") return step === "request";
-  return reason === "secret-unproven" || reason === "body-incomplete";
+/** The applied deliveries of a commit. */
+export function freshOf(committed: readonly Committed[]): FreshDelivery[] {
+  return committed.flatMap(({ arrival, outcome }) => {
+    if (outcome !== "applied" || arrival.kind !== "delivery" || arrival.reading.facts === null) return [];
+    return [toFresh(arrival, arrival, arrival.reading.facts)];
+  });
 }
 
-const crowded = "unverified bodies fill intake.unverifiedBytesMax: the largest get 503";
-
-function explain(reason: Reason | undefined, hint: string | undefined): string {
-  if (reason === "raw-body-unavailable") return `${bytesAreGone} ${hint ?? keepTheBytes}`;
-  return explanations[reason ?? ""] ?? (reason && adviceOn[reason]) ?? "the service will send it again";
-}
-
-const bytesAreGone =
-  "a parser consumed the request's body before the mirror got it. A signature can only be checked over the bytes as sent.";
-const keepTheBytes =
-  "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
-
-const explanations: Readonly<Record<string, string>> = {
-  unstorable: "can't be applied: its body is stored, the answer is 503, and the next copy is tried once more",
-  closed: "the mirror is closed or closing: answered 503, so the service retries",
-};
-
-function tellDelivery(logger: Logger, { arrival, outcome, reason, webhookId }: Committed): void {
-  if (arrival.kind === "snapshot") return;
-  const { facts } = arrival.reading;
-  const fields = {
-    step: "persist",
-    outcome,
-    reason,
+export function toFresh(
+  { contentKey, webhookId }: Pick<DeliveryArrival, "contentKey" | "webhookId">,
+  payload: Pick<DeliveryArrival, "body" | "headers"> | undefined,
+  facts: EventFacts,
+): FreshDelivery {
+  const readRaw = (): unknown =>
+    payload === undefined ? null : parseRaw(payload.body, payload.headers["content-encoding"]);
+  const toEvent = () => toWebhookEvent(facts, webhookId, readRaw);
+  const { event, contractId } = facts;
+  return {
+    contentKey,
+    digest: digestIn(contentKey),
     webhookId,
-    event: facts?.event,
-    contractId: facts?.contractId,
+    event,
+    contractId: contractId || null,
+    toEvent,
   };
-  if (outcome === "failed") logger.error(fields, explain(reason, undefined));
-  else if (outcome === "quarantined") logger.warn(fields, "quarantined a delivery");
-  else if (reason === "payload-changed")
-    logger.warn(fields, "a copy has other content: the first content stays");
-  else logger.debug(fields, outcome);
 }
 
-/** Of a contract that was folded anew only the anomalies that came with this commit. */
-function tellAnomaly(logger: Logger, anomaly: AnomalyRecord): void {
-  const { kind, contractId, milestoneId, webhookId, detail } = anomaly;
-  logger.warn({ step: "transition", anomaly: kind, contractId, milestoneId, webhookId }, detail);
+/** The same transaction, which also keeps the anomalies that are inserted. Those of the fold are upserted: see `newAnomalies`. */
+function noting(tx: StoreTransaction, noted: NewRow<"anomalies">[]): StoreTransaction {
+  const insert: StoreTransaction["insert"] = (table, rows) => {
+    if (table === "anomalies") noted.push(...(rows as unknown as NewRow<"anomalies">[]));
+    return tx.insert(table, rows);
+  };
+  return Object.assign(Object.create(tx) as StoreTransaction, { insert });
+}
+
+/** A refold has the contract's older anomalies before it and after it, maybe at other positions; a step has only new ones. */
+function newAnomalies({ before, after }: ContractChange): AnomalyRecord[] {
+  const known = new Set(before.anomalies.map(nameOf));
+  return after.anomalies.filter((each) => !known.has(nameOf(each)));
+}
+
+function nameOf({ kind, detail }: AnomalyRecord): string {
+  return JSON.stringify([kind, detail]);
 }

@@ -12,7 +12,7 @@ import type { Arrival, SnapshotArrival } from "./arrival.ts";
 import { isBodyStream } from "./body/body-stream.ts";
 import { createBatchCommit, reasonOf } from "./batch.ts";
 import { createIntake, type IntakeLimits } from "./intake.ts";
-import type { Notify, Step } from "./notify.ts";
+import type { ReceiverLog, Step } from "./log.ts";
 import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { parseDelivery, type ParseOptions } from "./parse.ts";
 import type { SecretProof } from "./secrets/proof.ts";
@@ -28,7 +28,7 @@ import {
 } from "./request.ts";
 import { doubt } from "./body/second-hand.ts";
 import { createTally, type Tally } from "./tally.ts";
-import type { Listeners } from "./tell.ts";
+import type { Listeners } from "./notify.ts";
 import { createUnverified } from "./body/unverified.ts";
 import type { Verify } from "./verify.ts";
 
@@ -36,7 +36,7 @@ export interface ReceiverParts {
   readonly store: Store;
   readonly verify: Verify;
   readonly proof: SecretProof;
-  readonly notify: Notify;
+  readonly log: ReceiverLog;
   readonly clock: Clock;
   readonly parsing: ParseOptions;
   readonly folding: FoldOptions;
@@ -70,14 +70,14 @@ export interface Receiver {
 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { store, verify, proof, notify, clock, parsing, folding, listeners } = parts;
+  const { store, verify, proof, log, clock, parsing, folding, listeners } = parts;
   const { answerMs = answerMsDefault } = parts;
   const { maxBodyBytes } = parsing;
   const { unverifiedBytesMax, bodyTimeoutMs } = parts.intake;
   const unverified = createUnverified({ maxBodyBytes, bytesMax: unverifiedBytesMax });
-  const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => notify.broken(error) };
+  const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => log.broken(error) };
   const intake = createIntake<Arrival, Verdict>(
-    createBatchCommit({ store, clock, folding, listeners, notify, proof }),
+    createBatchCommit({ store, clock, folding, listeners, log, proof }),
     parts.intake,
   );
   const tally = createTally(clock);
@@ -107,14 +107,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   /** It may be stored yet: the next copy is a duplicate then. */
   function refuseLate(error: unknown): ReceiveResult {
     failuresInARow++;
-    notify.fault("persist", error);
+    log.fault("persist", error);
     return respond(failed(reasonOf(error)));
   }
 
   async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
     let step: Step = "request";
     const held = unverified.open();
-    const refuse = (verdict: Verdict) => respond(notify.refused(step, { ...verdict, hint: raw.hint }));
+    const refuse = (verdict: Verdict) => respond(log.refused(step, { ...verdict, hint: raw.hint }));
     try {
       if (raw.fault !== undefined) throw raw.fault as Error;
       const headers = headersOf(raw.headers);
@@ -135,7 +135,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
       return respond(verdict);
     } catch (error) {
-      notify.fault(step, error, raw.hint);
+      log.fault(step, error, raw.hint);
       return respond(failed(reasonOf(error)));
     } finally {
       held.release();
@@ -162,7 +162,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   async function submit(arrival: Arrival, bytes: number): Promise<Verdict> {
     const verdict = await intake.submit(arrival, bytes);
-    return verdict ?? notify.refused("persist", failed(closed ? "closed" : "intake-full"));
+    return verdict ?? log.refused("persist", failed(closed ? "closed" : "intake-full"));
   }
 
   return {

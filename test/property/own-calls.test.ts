@@ -7,7 +7,7 @@ import { groupByTime } from "../../src/domain/order.ts";
 import { emptyState } from "../../src/domain/records.ts";
 import { finish } from "../../src/domain/steps.ts";
 import { orderKeyOf } from "../../src/shared/wire-time.ts";
-import { noListeners } from "../../src/receiver/tell.ts";
+import { noListeners } from "../../src/receiver/notify.ts";
 import { commitOnce } from "../../src/receiver/commit.ts";
 import { insertInputs } from "../../src/receiver/contracts/intents.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";

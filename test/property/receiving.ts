@@ -1,11 +1,11 @@
 /** A receiver on a store, fed with schedules: what createMirror builds, with a way in for API reads. */
 import { keptHeaders } from "../../src/receiver/deliveries/kept-headers.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createNotify } from "../../src/receiver/notify.ts";
+import { createReceiverLog } from "../../src/receiver/log.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
 import { createSecretProof } from "../../src/receiver/secrets/proof.ts";
 import { createReceiver, type Receiver } from "../../src/receiver/receive.ts";
-import { noListeners } from "../../src/receiver/tell.ts";
+import { noListeners } from "../../src/receiver/notify.ts";
 import { rebuild } from "../../src/receiver/by-hand/rebuild.ts";
 import { openSecrets } from "../../src/receiver/secrets/live-secrets.ts";
 import { createVerify } from "../../src/receiver/verify.ts";
@@ -55,7 +55,7 @@ export async function openReceiving(
     store,
     proof,
     verify: createVerify({ verifier, secrets, proof, clock, logger: silentLogger }),
-    notify: createNotify(silentLogger, clock),
+    log: createReceiverLog(silentLogger, clock),
     clock,
     folding,
     listeners: noListeners,

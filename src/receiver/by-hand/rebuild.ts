@@ -2,7 +2,7 @@ import type { Store, StoreTransaction } from "../../store/store.ts";
 import { contractIdPages } from "../contracts/contract-ids.ts";
 import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";
 import { loadContracts } from "../contracts/load.ts";
-import { noListeners } from "../tell.ts";
+import { noListeners } from "../notify.ts";
 import { refold } from "../transition.ts";
 
 /** Options of `mirror.rebuild()`. */

@@ -9,7 +9,7 @@ import type { DeliveryRow, PayloadRow } from "../../store/tables.ts";
 import { adopt } from "../deliveries/adopt.ts";
 import { toInput } from "../arrival.ts";
 import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";
-import { toFresh } from "../tell.ts";
+import { toFresh } from "../notify.ts";
 
 export interface ReleaseParts extends CommitParts {
   readonly maxBodyBytes: number;
