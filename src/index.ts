@@ -44,6 +44,7 @@ export type { CheckoutOptions } from "./reconcile/checkout-urls.ts";
 export type { ContractActions, ContractReads, CreatedInMirror, RefundActions } from "./reconcile/surface.ts";
 export type { Drift } from "./reconcile/drift.ts";
 export type { Failure } from "./reconcile/isolation.ts";
+export type { RotateSecretOptions } from "./healing/rotation.ts";
 export type { Reconciled, ReconcileProgress } from "./reconcile/reconcile.ts";
 export type { ReadingOptions, ReconcileOptions } from "./reconcile/reconcile-options.ts";
 export type { ContractIds, Imported, ImportOptions, ImportProgress } from "./reconcile/import-contracts.ts";

@@ -26,6 +26,7 @@ const owners: { readonly [Name in TableName]?: Owner | null } = {
   workers: null,
   failures: null,
   progress: null,
+  leases: null,
 };
 
 /**

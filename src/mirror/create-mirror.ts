@@ -28,6 +28,8 @@ import {
 } from "../queries/wait-for.ts";
 import { createListeners, type Listeners } from "../receiver/notify.ts";
 import { nameOfError } from "../shared/errors.ts";
+import { createCatchUp, createRotate, type CatchUp, type RotateSecretOptions } from "../healing/rotation.ts";
+import { healingStandingOf } from "../healing/standing.ts";
 import type { ReconcileOptions } from "../reconcile/reconcile-options.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
 import { watchOpenIntents } from "../reconcile/open-intents.ts";
@@ -47,6 +49,7 @@ import { createReceiver, type Receiver } from "../receiver/receive.ts";
 import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/by-hand/rebuild.ts";
 import { release } from "../receiver/by-hand/release.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
+import { createRateLimit } from "../shared/rate-limit.ts";
 import { openSecrets } from "../receiver/secrets/live-secrets.ts";
 import { createVerify, type Verify } from "../receiver/verify.ts";
 import { defaultHeaderPrefix } from "../signature/scheme.ts";
@@ -132,6 +135,20 @@ export interface Mirror extends HandlerSurface {
    * @throws the signal's reason if `signal` is aborted; EscrowMirrorError `store-unavailable`
    */
   rebuild(options?: RebuildOptions): Promise<RebuildProgress>;
+  /**
+   * Changes the signing secret at the service without losing a delivery, and passes the new one to `save`. Until the new
+   * secret is saved and has verified a delivery, every process answers a wrong signature with 503. If the call fails or the
+   * process ends, call it again.
+   *
+   * ```ts
+   * await mirror.rotateSecret({ save: (secret) => secretStore.write("escrow-webhook", secret) });
+   * ```
+   *
+   * @throws EscrowApiError as `client.webhooks.regenerateSecret`; EscrowMirrorError `secret-not-saved` if `save` failed each
+   *   time; `already-rotating` while another call runs; `invalid-configuration` without a client; `invalid-argument`;
+   *   `store-unavailable`; `inside-transaction`
+   */
+  rotateSecret(options: RotateSecretOptions): Promise<void>;
   /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
   /** Kysely for your own reads and joins. Its connection can't write. */
@@ -191,10 +208,27 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const proof = createSecretProof(store, clock, webhook?.rotating ?? false);
   const commits = createCommits();
   const listeners = createListeners(handlers, inside, folding, commits);
+  const rotating = {
+    store,
+    clock,
+    secrets,
+    proof,
+    client: settings.client,
+    scheme: verifier.scheme,
+    leaseMs: settings.jobs.leaseMs,
+  };
+  const catchUp = createCatchUp(rotating, createRateLimit({ everyMs: 5000 }), (error) =>
+    logger.warn({ step: "verify", error: nameOfError(error) }, "reading the newest signing secret failed"),
+  );
+  // An open rotation may have got no further than the service: its secret verifies from the start.
+  void catchUp.ask();
   const receiver = createReceiver({
     store,
     proof,
-    verify: secrets === undefined ? refuseAll : createVerify({ verifier, secrets, proof, clock, logger }),
+    verify:
+      secrets === undefined
+        ? refuseAll
+        : createVerify({ verifier, secrets, proof, clock, logger, catchUp: () => catchUp.ask() }),
     log,
     clock,
     folding,
@@ -213,8 +247,10 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     clock,
     unprovenIds,
     refusedHandlers: () => handlers.registry.warnings(),
+    healing: () => healingStandingOf({ store, clock, secrets, proof }),
   });
-  return assemble(settings, { receiver, health, handlers, inside, listeners, commits });
+  const rotate = createRotate(rotating);
+  return assemble(settings, { receiver, health, handlers, inside, listeners, commits, catchUp, rotate });
 }
 
 /** Without a secret nobody's signature can be told from a stranger's. */
@@ -237,16 +273,19 @@ interface Parts {
   readonly inside: Inside;
   readonly listeners: Listeners;
   readonly commits: Commits;
+  readonly catchUp: CatchUp;
+  readonly rotate: (options: RotateSecretOptions) => Promise<void>;
 }
 
 function assemble(settings: MirrorSettings, parts: Parts): Mirror {
-  const { receiver, health, handlers, inside, listeners, commits } = parts;
+  const { receiver, health, handlers, inside, listeners, commits, catchUp, rotate } = parts;
   const { clock, client, folding, intentTimeoutMs, maxBodyBytes, logger } = settings;
   const store = inside.wrap(settings.store);
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
     const looked = watch?.stop();
     await receiver.close();
+    await catchUp.close();
     await looked;
     await handlers.close(deadlineMs);
     await settings.store.close();
@@ -297,6 +336,10 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     anomalies: createAnomalyQueries(store),
     reconcile: (options) => service.reconcile(options),
     rebuild: (options = {}) => rebuild(committing, options),
+    rotateSecret: async (options) => {
+      inside.refuseInTransaction("mirror.rotateSecret()");
+      await rotate(options);
+    },
     health,
     get db() {
       return store.db;

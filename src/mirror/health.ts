@@ -1,4 +1,5 @@
 import { standingOf, type Standing } from "../handlers/standing.ts";
+import type { HealingStanding } from "../healing/standing.ts";
 import { countQuarantined, type JobCounts } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
 import type { Refused } from "../receiver/tally.ts";
@@ -42,13 +43,15 @@ export interface HealthParts {
   readonly unprovenIds: (() => Promise<string[]>) | undefined;
   /** Why handlers of this process were refused. */
   readonly refusedHandlers: () => readonly string[];
+  /** Reads the rows about the signing secret and the subscription. */
+  readonly healing: () => Promise<HealingStanding>;
 }
 
 /** A secret that has verified nothing for so long is told of. */
 const unprovenMs = 3_600_000;
 
 export function createHealth(parts: HealthParts): () => Promise<Health> {
-  const { store, receiver, clock, unprovenIds, refusedHandlers } = parts;
+  const { store, receiver, clock, unprovenIds, refusedHandlers, healing } = parts;
   const startedMs = clock.now();
 
   async function longUnproven(): Promise<string[] | undefined> {
@@ -65,6 +68,8 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
     const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
     const standing = await settle(() => standingOf(store, clock));
     const { jobs, orphans } = standing.ok ? standing.value : idle;
+    const healed = await settle(healing);
+    const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : untold;
     const warnings = warningsOf({
       nowMs: clock.now(),
       tally,
@@ -75,12 +80,14 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
       refusedHandlers: refusedHandlers(),
       storeFault: found.ok ? undefined : saidOf(found.error),
       unprovenIds: await longUnproven(),
+      ofHealing,
     });
-    const ok = found.ok && consecutiveFailures < failuresAlarm && !receiver.isFull();
+    const ok = found.ok && !isDisabled && consecutiveFailures < failuresAlarm && !receiver.isFull();
     return { ok, consecutiveFailures, lastDeliveryAt, quarantined, jobs, refused: tally.refused, warnings };
   };
 }
 
+const untold: HealingStanding = { isDisabled: false, warnings: [] };
 const unknown = { lastDeliveryAt: null, quarantined: 0 };
 const idle: Standing = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
 

@@ -20,6 +20,8 @@ export interface Standing {
   readonly storeFault: string | undefined;
   /** Ids of the secrets that have verified nothing for long; `undefined` without any secrets. */
   readonly unprovenIds: readonly string[] | undefined;
+  /** Of the signing secret and the subscription, as they are. */
+  readonly ofHealing: readonly string[];
 }
 
 /** A refusal is told of for so long, and until a delivery is taken in after it. */
@@ -34,6 +36,7 @@ export function warningsOf(standing: Standing): string[] {
     ...(storeFault === undefined ? [] : [`The store can't be used: ${storeFault}`]),
     ...(unprovenIds === undefined ? [noSecret] : unprovenIds.map(unproven)),
     ...(consecutiveFailures < failuresAlarm ? [] : [inDanger(consecutiveFailures)]),
+    ...standing.ofHealing,
     ...refusalsOf(standing),
     ...(quarantined === 0 ? [] : [aside(quarantined)]),
     ...refusedHandlers.map(refusedHandler),

@@ -12,6 +12,8 @@ export interface VerifyParts {
   readonly verifier: Verifier;
   readonly secrets: LiveSecrets;
   readonly proof: SecretProof;
+  /** Takes the newest secret in where a rotation has one that is not here. Resolves with whether one came. */
+  readonly catchUp?: (() => Promise<boolean>) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -26,7 +28,7 @@ export interface Verify {
 }
 
 export function createVerify(parts: VerifyParts): Verify {
-  const { verifier, secrets, proof, clock, logger } = parts;
+  const { verifier, secrets, proof, clock, logger, catchUp } = parts;
   const mayDiagnose = createRateLimits({ everyMs: diagnoseEveryMs });
   const check = (request: SignedRequest) => verifier.verify(request, secrets.current(), clock.now());
 
@@ -49,7 +51,11 @@ export function createVerify(parts: VerifyParts): Verify {
     const reloaded = await secrets.reload();
     const second = reloaded === "changed" ? check(request) : first;
     if (second.ok) return second;
-    const doubt = reloaded === "unknown" ? "secrets-not-asked" : await proof.doubt(secrets.current());
+    const standing = await proof.doubt(secrets.current());
+    const ofRotation = standing === "rotation-open" || standing === "secret-behind";
+    const third = ofRotation && (await catchUp?.()) === true ? check(request) : second;
+    if (third.ok) return third;
+    const doubt = standing ?? (reloaded === "unknown" ? "secrets-not-asked" : undefined);
     explain("signature-mismatch", diagnose, doubt);
     return doubt === undefined
       ? { outcome: "rejected", reason: "signature-mismatch" }
@@ -74,5 +80,6 @@ const comesAgain = "so the answer is 503, and the service retries.";
 const doubts: Readonly<Record<Doubt, string>> = {
   "secret-unproven": `A configured secret has never verified a delivery here, ${comesAgain}`,
   "rotation-open": `A rotation of the secret is open, ${comesAgain}`,
+  "secret-behind": `The newest secret is not here, ${comesAgain}`,
   "secrets-not-asked": `webhook.secrets() can't be called again yet, ${comesAgain}`,
 };

@@ -40,6 +40,10 @@ export type ErrorCode =
   | "unreachable-status"
   /** The same contract or refund was requested before, and nothing has told yet how that went. Nothing was sent. */
   | "already-requested"
+  /** Another call of `rotateSecret` is changing the signing secret now. Nothing was sent. */
+  | "already-rotating"
+  /** The signing secret was changed, and your `save` failed. Call `rotateSecret` again: it saves the same secret. */
+  | "secret-not-saved"
   /** A quarantined delivery can't be applied: it is still not readable, or its event is already applied. */
   | "not-releasable"
   /** The service's API answered with an error. The error's `status` and `messageKey` say which. */

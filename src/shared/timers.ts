@@ -2,7 +2,7 @@
 import * as timers from "node:timers";
 import * as promises from "node:timers/promises";
 
-export const { setTimeout, clearTimeout, setImmediate } = timers;
+export const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = timers;
 
 /** Resolves after `ms`. */
 export const sleep = promises.setTimeout;

@@ -30,6 +30,8 @@ export interface JobQueue {
   hasten(seqs: readonly number[]): Promise<void>;
   /** Locks the subscriptions: shared by commits, or alone for one registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
+  /** Takes a lease that nobody else holds, or holds on to it. Resolves with `false` if another holds it. */
+  lease(lease: LeaseAsk): Promise<boolean>;
 }
 
 /** A job that is not stored yet. */
@@ -76,6 +78,16 @@ export interface WorkerBeat {
   readonly leaseMs: number;
   /** Whether it hears of jobs: then whoever adds some tells of them. */
   readonly isListening: boolean;
+}
+
+/** Asks for work that one process at a time does for all. */
+export interface LeaseAsk {
+  /** The work. */
+  readonly name: string;
+  /** Who asks. */
+  readonly holder: string;
+  /** How long it holds, unless it is asked for again. Milliseconds. */
+  readonly leaseMs: number;
 }
 
 /** The states of a job that is still owed. */

@@ -47,6 +47,10 @@ export interface Tables {
   failures: FailureRow;
   /** Reconciliations that have begun and not ended. */
   progress: ProgressRow;
+  /** The newest change of the signing secret. */
+  rotations: RotationRow;
+  /** Work that one process does for all, and who does it now. */
+  leases: LeaseRow;
 }
 
 /** The name of a table. */
@@ -158,16 +162,42 @@ export interface AnomalyRow extends Omit<AnomalyRecord, "contractId" | "position
   readonly kind: AnomalyKind;
 }
 
-/** A signing secret that has verified a delivery, by its fingerprint. An open rotation is a row too. */
+/** A signing secret that has verified a delivery, by its fingerprint. */
 export interface SecretRow {
   /** A one-way mark of the secret. The secret itself is never stored. */
   readonly fingerprint: string;
   /** The secret's id in the options. */
   readonly secretId: string;
-  /** `verified`: it has verified a delivery. `rotating`: a rotation is open. */
-  readonly state: "verified" | "rotating";
-  /** When this row last changed. ISO 8601. */
-  readonly changedAt: string;
+  /** When it first verified a delivery. ISO 8601. */
+  readonly verifiedAt: string;
+}
+
+/** A change of the signing secret. The secrets themselves are never stored. */
+export interface RotationRow {
+  /** Always `webhook`: there is one row. */
+  readonly name: string;
+  /** When it was opened, before anything was sent. ISO 8601. */
+  readonly openedAt: string;
+  /** The secret before it; `null` if the service did not tell. */
+  readonly oldFingerprint: string | null;
+  /** The new secret; `null` until the service has told it. */
+  readonly fingerprint: string | null;
+  /** When the app's `save` had stored the new secret. ISO 8601. */
+  readonly savedAt: string | null;
+  /** When the new secret was saved and had verified a delivery. ISO 8601. */
+  readonly closedAt: string | null;
+}
+
+/** Work that one process at a time does for all. */
+export interface LeaseRow {
+  /** The work. */
+  readonly name: string;
+  /** Who does it. */
+  readonly holder: string;
+  /** Until when, unless it says so again before. ISO 8601. */
+  readonly heldUntil: string;
+  /** Notes of its holders, for each other and for `health()`. JSON. */
+  readonly state: unknown;
 }
 
 /** A registered handler: its name, and its events or moves. */
@@ -466,7 +496,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     unique: [],
   },
   secrets: {
-    columns: { fingerprint: "text", secretId: "text", state: "text", changedAt: "text" },
+    columns: { fingerprint: "text", secretId: "text", verifiedAt: "text" },
     key: ["fingerprint"],
     unique: [],
   },
@@ -516,6 +546,23 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
   progress: {
     columns: { runId: "text", since: "text", startedAt: "text", place: "text", updatedAt: "text" },
     key: ["runId"],
+    unique: [],
+  },
+  rotations: {
+    columns: {
+      name: "text",
+      openedAt: "text",
+      oldFingerprint: "text",
+      fingerprint: "text",
+      savedAt: "text",
+      closedAt: "text",
+    },
+    key: ["name"],
+    unique: [],
+  },
+  leases: {
+    columns: { name: "text", holder: "text", heldUntil: "text", state: "json" },
+    key: ["name"],
     unique: [],
   },
 };

@@ -147,6 +147,13 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
     },
 
     lockSubscriptions: async () => {},
+
+    async lease({ name, holder, leaseMs }) {
+      const [known] = await tx.find("leases", { where: [{ field: "name", op: "=", value: name }] });
+      if (known !== undefined && known.holder !== holder && known.heldUntil >= nowPlus(0)) return false;
+      await tx.upsert("leases", [{ name, holder, heldUntil: nowPlus(leaseMs), state: known?.state ?? null }]);
+      return true;
+    },
   };
 }
 

@@ -131,7 +131,7 @@ export function describeStore(contract: StoreContract): void {
         const ids = ["Z", "a", "B", "ä", "\uffff", "🎉", "10", "9", "Á", "", "a b", "a\u0000", "a\u0001"];
         await insert(
           "secrets",
-          ids.map((fingerprint) => ({ fingerprint, secretId: "s", state: "verified", changedAt: "" })),
+          ids.map((fingerprint) => ({ fingerprint, secretId: "s", verifiedAt: "" })),
         );
         const rows = await store.read((reader) => reader.find("secrets", { orderBy: ["fingerprint"] }));
         const plain = rows.map(({ fingerprint }) => fingerprint).filter((id) => !isEscaped(id));

@@ -191,8 +191,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...proof,
     name: "an open rotation ignored",
-    find: 'if (rotationOpen) return "rotation-open";',
-    replace: 'if (rotationOpen && rotating) return "rotation-open";',
+    find: 'if (isOpen(rotation, clock.now())) return "rotation-open";',
+    replace: 'if (isOpen(rotation, clock.now()) && rotating) return "rotation-open";',
   },
   {
     name: "quarantine rejected as 400",

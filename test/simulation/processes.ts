@@ -19,7 +19,7 @@ export async function buildChild(entry = "child"): Promise<{ readonly path: stri
   const folder = mkdtempSync(join(modules, ".escrow-mirror-simulation-"));
   await build({
     config: false,
-    entry: [join(here, `${entry}.ts`)],
+    entry: { child: join(here, `${entry}.ts`) },
     format: "esm",
     target: "node20",
     outDir: folder,
@@ -30,7 +30,7 @@ export async function buildChild(entry = "child"): Promise<{ readonly path: stri
     silent: true,
   });
   return {
-    path: join(folder, `${entry}.mjs`),
+    path: join(folder, "child.mjs"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -17,6 +17,8 @@ export interface LiveSecrets {
    * that a secret that we don't have may be there.
    */
   reload(): Promise<"changed" | "unchanged" | "unknown">;
+  /** Takes in the newest secret, which the source may not give yet. In memory alone; it replaces one taken in before. */
+  adopt(secret: PreparedSecret): void;
 }
 
 const reloadEveryMs = 5000;
@@ -32,6 +34,12 @@ export async function openSecrets(
   const read = async (): Promise<PreparedSecret[]> =>
     prepareSecrets(typeof source === "function" ? await inTime(source()) : source, scheme);
   let secrets = await read();
+  let adopted: PreparedSecret | undefined;
+  let live: readonly PreparedSecret[] = secrets;
+  const renew = (): void => {
+    const isGiven = secrets.some(({ fingerprint }) => fingerprint === adopted?.fingerprint);
+    live = adopted === undefined || isGiven ? secrets : [...secrets, adopted];
+  };
   const mayReload = createRateLimit({ everyMs: reloadEveryMs });
   let reading: ReturnType<LiveSecrets["reload"]> | undefined;
 
@@ -43,11 +51,16 @@ export async function openSecrets(
       return "unknown";
     }
     secrets = again.value;
+    renew();
     return fingerprints(secrets) === before ? "unchanged" : "changed";
   };
 
   return {
-    current: () => secrets,
+    current: () => live,
+    adopt: (secret) => {
+      adopted = secret;
+      renew();
+    },
     reload: async () => {
       if (typeof source !== "function") return "unchanged";
       if (reading !== undefined) return reading;

@@ -2,43 +2,51 @@ import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { createRateLimit } from "../../shared/rate-limit.ts";
 import type { PreparedSecret } from "../../signature/secret.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
-import type { SecretRow } from "../../store/tables.ts";
+import type { RotationRow, SecretRow } from "../../store/tables.ts";
+import { changeRotation, isOpen, lacksNewest, loadRotation } from "./rotation-row.ts";
 
 /**
  * Which secrets have ever verified a delivery on this store. A wrong signature is answered 401, which the service never
- * retries (§6.5): as long as one of our secrets is unproven, or a rotation is open, the fault may be ours, and the answer
- * is 503 (semantics §3).
+ * retries (§6.5): as long as one of our secrets is unproven, a rotation is open, or the newest secret is not here, the fault
+ * may be ours, and the answer is 503 (semantics §3).
  */
 export interface SecretProof {
   /** Why a mismatch may be our own fault, if it may. Asks the store, at most every `askEveryMs`. */
   doubt(secrets: readonly PreparedSecret[]): Promise<Doubt | undefined>;
   /** Those that have never verified a delivery. Asks the store as `doubt` does. */
   unproven(secrets: readonly PreparedSecret[]): Promise<PreparedSecret[]>;
-  /** Writes down the secrets that verified the deliveries of a commit, each once. */
+  /** Writes down the secrets that verified the deliveries of a commit, each once, and closes their rotation. */
   record(tx: StoreTransaction, used: readonly UsedSecret[]): Promise<void>;
   /** Called once that commit is durable. */
   recorded(used: readonly UsedSecret[]): void;
+  /** Lets the next call ask the store: this process has changed the rotation itself. */
+  forget(): void;
 }
 
-export type Doubt = "rotation-open" | "secret-unproven" | "secrets-not-asked";
+export type Doubt = "rotation-open" | "secret-behind" | "secret-unproven" | "secrets-not-asked";
 
 export interface UsedSecret {
   readonly fingerprint: string;
   readonly secretId: string;
 }
 
-const askEveryMs = 1000;
+/** A process knows of a rotation within this time: who opens one waits longer before the service is asked for a secret. */
+export const askEveryMs = 1000;
 
 export function createSecretProof(store: Store, clock: Clock, rotating: boolean): SecretProof {
-  const proven = new Set<string>();
-  let rotationOpen = false;
+  /** When each first verified a delivery. */
+  const proven = new Map<string, string>();
+  let rotation: RotationRow | undefined;
   let asking: Promise<void> | undefined;
   const mayAsk = createRateLimit({ everyMs: askEveryMs });
 
   const readSecrets = async (): Promise<void> => {
-    const rows = await store.read((reader) => reader.find("secrets"));
-    rotationOpen = rows.some(({ state }) => state === "rotating");
-    for (const { fingerprint, state } of rows) if (state === "verified") proven.add(fingerprint);
+    const [rows, newest] = await store.read(async (reader) => [
+      await reader.find("secrets"),
+      await loadRotation(reader),
+    ]);
+    rotation = newest;
+    for (const { fingerprint, verifiedAt } of rows) proven.set(fingerprint, verifiedAt);
   };
   // Anyone can send a wrong signature: what the store said, a failure too, holds until it may be asked again.
   const ask = (): Promise<void> => {
@@ -50,7 +58,8 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
     doubt: async (secrets) => {
       if (rotating) return "rotation-open";
       await ask();
-      if (rotationOpen) return "rotation-open";
+      if (isOpen(rotation, clock.now())) return "rotation-open";
+      if (lacksNewest(rotation, secrets, proven)) return "secret-behind";
       return secrets.some(({ fingerprint }) => !proven.has(fingerprint)) ? "secret-unproven" : undefined;
     },
     unproven: async (secrets) => {
@@ -59,14 +68,19 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
     },
     record: async (tx, used) => {
       const fresh = new Map(used.filter(({ fingerprint }) => !proven.has(fingerprint)).map(toRow));
+      if (fresh.size === 0) return;
       await tx.upsert("secrets", [...fresh.values()]);
+      await changeRotation(tx, clock.now(), (row) => (row?.closedAt === null ? row : undefined));
     },
     recorded: (used) => {
-      for (const { fingerprint } of used) proven.add(fingerprint);
+      const fresh = used.filter(({ fingerprint }) => !proven.has(fingerprint));
+      for (const { fingerprint } of fresh) proven.set(fingerprint, toIsoTime(clock.now()));
+      if (fresh.length > 0) asking = undefined;
     },
+    forget: () => (asking = undefined),
   };
 
   function toRow({ fingerprint, secretId }: UsedSecret): [string, SecretRow] {
-    return [fingerprint, { fingerprint, secretId, state: "verified", changedAt: toIsoTime(clock.now()) }];
+    return [fingerprint, { fingerprint, secretId, verifiedAt: toIsoTime(clock.now()) }];
   }
 }

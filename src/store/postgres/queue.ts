@@ -110,6 +110,9 @@ export function createArrayQueue(
     lockSubscriptions: async (how) => {
       session.send(how === "shared" ? sql.share : sql.exclude, [sql.lockName]);
     },
+
+    lease: async ({ name, holder, leaseMs }) =>
+      (await session.all(sql.lease, [now(), name, holder, Math.ceil(leaseMs)])).length > 0,
   };
 }
 
@@ -178,7 +181,7 @@ function timeIn(ms = "0"): string {
 
 export function arrayQueueStatements(place: TablePlace) {
   const at = sqlNamesIn(place);
-  const [jobs, workers] = [at("jobs"), at("workers")];
+  const [jobs, workers, leases] = [at("jobs"), at("workers"), at("leases")];
   const columns = columnsOf("jobs")
     .map(({ name }) => `j.${name}`)
     .join(", ");
@@ -270,5 +273,9 @@ export function arrayQueueStatements(place: TablePlace) {
       where j.seq = any($2::bigint[]) and j.state = 'dead'`,
     hasten: `update ${jobs} set next_attempt_at = ${timeIn()}
       where seq = any($2::bigint[]) and state = 'due' and next_attempt_at > ${timeIn()}`,
+    lease: `insert into ${leases} as l (name, holder, held_until) values ($2, $3, ${timeIn("$4::bigint")})
+      on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
+      where l.holder = excluded.holder or l.held_until < ${timeIn()}
+      returning 1::bigint`,
   };
 }

@@ -97,6 +97,9 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
     },
 
     lockSubscriptions: async () => {},
+
+    lease: async ({ name, holder, leaseMs }) =>
+      (await session.all(sql.lease, [name, holder, nowPlus(leaseMs), nowPlus(0)])).length > 0,
   };
 }
 
@@ -138,7 +141,7 @@ const open = "state in ('waiting', 'due', 'running')";
 
 export function rowQueueStatements(place: TablePlace) {
   const at = sqlNamesIn(place);
-  const [jobs, workers] = [at("jobs"), at("workers")];
+  const [jobs, workers, leases] = [at("jobs"), at("workers"), at("leases")];
   const columns = columnsOf("jobs").map(({ name }) => name);
   const line = `(select 1 from ${jobs} where handler = ? and contract_id = ? and ${open})`;
   return {
@@ -179,5 +182,9 @@ export function rowQueueStatements(place: TablePlace) {
         then 'waiting' else 'due' end
       where seq = ? and state = 'dead'`,
     hasten: `update ${jobs} set next_attempt_at = ? where seq = ? and state = 'due' and next_attempt_at > ?`,
+    lease: `insert into ${leases} as l (name, holder, held_until) values (?, ?, ?)
+      on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
+      where l.holder = excluded.holder or l.held_until < ?
+      returning 1`,
   };
 }

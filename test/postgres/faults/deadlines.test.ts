@@ -28,7 +28,7 @@ function never(): Promise<never> {
 }
 
 function secretRow(fingerprint: string) {
-  return { fingerprint, secretId: "s", state: "verified", changedAt: "" } as const;
+  return { fingerprint, secretId: "s", verifiedAt: "" } as const;
 }
 
 const undo: (() => Promise<unknown>)[] = [];

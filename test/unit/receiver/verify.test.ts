@@ -26,12 +26,14 @@ const forger = "whsec_a_secret_of_somebody_else";
 
 async function openRotation(store: Store): Promise<void> {
   const row = {
-    fingerprint: "rotation",
-    secretId: "rotation",
-    state: "rotating",
-    changedAt: "2026-04-14T14:30:00.000Z",
+    name: "webhook",
+    openedAt: "2026-04-14T14:30:00.000Z",
+    oldFingerprint: null,
+    fingerprint: null,
+    savedAt: null,
+    closedAt: null,
   } as const;
-  await store.transaction((tx) => tx.upsert("secrets", [row]));
+  await store.transaction((tx) => tx.upsert("rotations", [row]));
 }
 
 describe("a well-formed but wrong signature", () => {

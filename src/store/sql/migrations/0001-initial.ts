@@ -219,8 +219,7 @@ export const initial = {
       keyed("secrets", [
         `fingerprint ${text} not null primary key`,
         `secret_id ${text} not null`,
-        `state ${text} not null`,
-        `changed_at ${text} not null`,
+        `verified_at ${text} not null`,
       ]),
 
       table("subscriptions", [
@@ -279,6 +278,22 @@ export const initial = {
         `started_at ${text} not null`,
         `place ${text}`,
         `updated_at ${text} not null`,
+      ]),
+
+      table("rotations", [
+        `name ${text} not null primary key`,
+        `opened_at ${text} not null`,
+        `old_fingerprint ${text}`,
+        `fingerprint ${text}`,
+        `saved_at ${text}`,
+        `closed_at ${text}`,
+      ]),
+
+      table("leases", [
+        `name ${text} not null primary key`,
+        `holder ${text} not null`,
+        `held_until ${text} not null`,
+        `state ${json}`,
       ]),
     ];
   },

@@ -256,7 +256,7 @@ onEach(
         const write = (name: string) =>
           trx
             .insertInto("secrets")
-            .values({ fingerprint: name, secret_id: name, state: "verified", changed_at: name })
+            .values({ fingerprint: name, secret_id: name, verified_at: name })
             .execute();
         await write("before");
         await sleep(5);

@@ -1,0 +1,277 @@
+/** Changes the signing secret without losing a delivery: a row comes before each step, so that a crash is gone on from there. */
+import { toSafeCause } from "../client/causes.ts";
+import type { MirrorClient } from "../reconcile/mirror-client.ts";
+import type { LiveSecrets } from "../receiver/secrets/live-secrets.ts";
+import { askEveryMs, type SecretProof } from "../receiver/secrets/proof.ts";
+import { changeRotation, loadRotation, rotationName } from "../receiver/secrets/rotation-row.ts";
+import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
+import { settle } from "../shared/result.ts";
+import { clearInterval, setInterval, sleep } from "../shared/timers.ts";
+import { within } from "../shared/within.ts";
+import { parseSecret, prepareSecret, type PreparedSecret } from "../signature/secret.ts";
+import type { ResolvedScheme } from "../signature/scheme.ts";
+import type { Store } from "../store/store.ts";
+import type { RotationRow } from "../store/tables.ts";
+import { createLease, type Lease } from "./lease.ts";
+import { callsFor, certainlyUndone, readSubscription } from "./subscription.ts";
+
+/** Options of `mirror.rotateSecret()`. */
+export interface RotateSecretOptions {
+  /**
+   * Stores the new secret where your `webhook.secrets` comes from. It is called again after a failure: four times, each within
+   * 30 seconds.
+   */
+  readonly save: (secret: string) => Promise<void> | void;
+}
+
+export interface RotationParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly client: MirrorClient | undefined;
+  readonly scheme: ResolvedScheme;
+  /** `undefined` in a process that takes no deliveries in. */
+  readonly secrets: LiveSecrets | undefined;
+  readonly proof: SecretProof;
+  readonly leaseMs: number;
+}
+
+/** A secret as the service gave it. Its text goes to `save` and nowhere else. */
+interface NewSecret {
+  readonly text: string;
+  readonly prepared: PreparedSecret;
+}
+
+/** The name of the lease of a running call. */
+export const rotationLease = "rotation";
+
+/** Every process has asked for the rotation once more by then, before it answers a delivery with a new signature. */
+const openedMs = askEveryMs + 200;
+const saveTimeoutMs = 30_000;
+/** Waits before `save` is called again, and before the subscription is read again. Milliseconds. */
+const saveBackoffMs = [250, 1000, 4000];
+const readBackoffMs = [250, 1000];
+
+export function createRotate(parts: RotationParts): (options: RotateSecretOptions) => Promise<void> {
+  const { store, clock, client, secrets, proof } = parts;
+
+  async function rotate({ save }: RotateSecretOptions): Promise<void> {
+    const calls = callsFor("mirror.rotateSecret()", client, ["get", "regenerateSecret"]);
+    if (typeof save !== "function") throw noSave();
+    await underLease(createLease(store, rotationLease, parts.leaseMs), async (isHeld) => {
+      const secret = await newestSecret(calls, isHeld);
+      // First of all here: what comes with a new signature is not sent away again.
+      secrets?.adopt(secret.prepared);
+      const { fingerprint } = secret.prepared;
+      // If this fails, the last step notes it too: to save the secret matters most.
+      await settle(() => change((row) => row && { ...row, fingerprint }));
+      await saveWithRetries(secret.text, save);
+      await change((row) => row && { ...row, fingerprint, savedAt: toIsoTime(clock.now()) });
+    });
+  }
+
+  async function newestSecret(
+    calls: ReturnType<typeof callsFor<"get" | "regenerateSecret">>,
+    isHeld: () => boolean,
+  ): Promise<NewSecret> {
+    const current = await presentSecret(calls);
+    const { oldFingerprint } = await open(current);
+    // An earlier call got so far, and was broken off.
+    if (isNewer(current, oldFingerprint)) return current;
+    await sleep(openedMs);
+    if (!isHeld()) throw alreadyRotating();
+    const made = await settle(() => calls.regenerateSecret());
+    if (made.ok) return toSecret(parts, made.value.secretKey);
+    if (certainlyUndone(made.error)) {
+      await cancel(oldFingerprint);
+      throw made.error;
+    }
+    // The answer is lost: the subscription tells whether it was done.
+    for (const waitMs of [0, ...readBackoffMs]) {
+      await sleep(waitMs);
+      const read = await settle(() => presentSecret(calls));
+      if (read.ok && isNewer(read.value, oldFingerprint)) return read.value;
+    }
+    throw made.error;
+  }
+
+  async function presentSecret(
+    calls: Parameters<typeof readSubscription>[0],
+  ): Promise<NewSecret | undefined> {
+    const read = await readSubscription(calls);
+    if (read.kind === "failed") throw read.error;
+    return read.kind === "read" ? secretIn(parts, read.subscription.secretKey) : undefined;
+  }
+
+  /** The rotation that was not finished, or a new one. */
+  async function open(current: NewSecret | undefined): Promise<RotationRow> {
+    const fresh: RotationRow = {
+      name: rotationName,
+      openedAt: toIsoTime(clock.now()),
+      oldFingerprint: current?.prepared.fingerprint ?? null,
+      fingerprint: null,
+      savedAt: null,
+      closedAt: null,
+    };
+    return (await change((row) => (row?.savedAt === null ? row : fresh))) ?? fresh;
+  }
+
+  /** Nothing was changed at the service: its secret is still the newest. */
+  async function cancel(oldFingerprint: string | null): Promise<void> {
+    const now = toIsoTime(clock.now());
+    await change((row) => row && { ...row, fingerprint: oldFingerprint, savedAt: now, closedAt: now });
+  }
+
+  async function change(
+    to: (row: RotationRow | undefined) => RotationRow | undefined,
+  ): Promise<RotationRow | undefined> {
+    const row = await store.transaction((tx) => changeRotation(tx, clock.now(), to));
+    proof.forget();
+    return row;
+  }
+
+  return rotate;
+}
+
+/** Takes the newest secret in from the service, where a rotation has one that is not here. */
+export interface CatchUp {
+  /** Resolves with whether a secret came. Asks the service at most every five seconds. */
+  ask(): Promise<boolean>;
+  /** Resolves when no read is under way. */
+  close(): Promise<void>;
+}
+
+/** How long a delivery waits for it. */
+const catchUpMs = 3000;
+
+export function createCatchUp(
+  parts: RotationParts,
+  mayAsk: (nowMs: number) => boolean,
+  onFault: (error: unknown) => void,
+): CatchUp {
+  const { store, clock, client, secrets, proof } = parts;
+  let running: Promise<boolean> | undefined;
+  const ending = new AbortController();
+
+  async function takeIn(): Promise<boolean> {
+    const get = client?.webhooks.get;
+    const rotation = await store.read(loadRotation);
+    if (get === undefined || secrets === undefined || rotation === undefined) return false;
+    if (rotation.closedAt !== null && secrets.current().some(hasFingerprint(rotation.fingerprint)))
+      return false;
+    const read = await readSubscription({ get }, ending.signal);
+    if (read.kind === "failed") throw read.error;
+    const secret = read.kind === "read" ? secretIn(parts, read.subscription.secretKey) : undefined;
+    if (!isNewer(secret, rotation.oldFingerprint)) return false;
+    const { fingerprint } = secret.prepared;
+    const isHere = secrets.current().some(hasFingerprint(fingerprint));
+    secrets.adopt(secret.prepared);
+    await store.transaction((tx) =>
+      changeRotation(tx, clock.now(), (row) =>
+        row?.openedAt === rotation.openedAt && row.closedAt === null ? { ...row, fingerprint } : undefined,
+      ),
+    );
+    proof.forget();
+    return !isHere;
+  }
+
+  return {
+    ask: async () => {
+      if (running === undefined) {
+        if (ending.signal.aborted || !mayAsk(clock.now())) return false;
+        running = takeIn()
+          .catch((error: unknown) => (onFault(error), false))
+          .finally(() => (running = undefined));
+      }
+      const came = await settle(() => within(catchUpMs, running ?? Promise.resolve(false), tooLate));
+      return came.ok && came.value;
+    },
+    close: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+}
+
+function tooLate(): Error {
+  return new EscrowMirrorError("timeout", "the subscription was not read in time");
+}
+
+function hasFingerprint(wanted: string | null) {
+  return ({ fingerprint }: PreparedSecret): boolean => fingerprint === wanted;
+}
+
+/** Whether it is another than the one before the rotation; not known where the service did not tell that one. */
+function isNewer(secret: NewSecret | undefined, oldFingerprint: string | null): secret is NewSecret {
+  return secret !== undefined && oldFingerprint !== null && secret.prepared.fingerprint !== oldFingerprint;
+}
+
+function secretIn(parts: RotationParts, text: string | null | undefined): NewSecret | undefined {
+  return text === null || text === undefined || text.trim() === "" ? undefined : toSecret(parts, text);
+}
+
+/** Read as the app's own secrets are, so that it has the fingerprint that it will have there. */
+function toSecret({ scheme, secrets }: RotationParts, text: string): NewSecret {
+  const secretEncoding = secrets?.current()[0]?.encoding ?? scheme.secretEncoding;
+  return { text, prepared: prepareSecret(parseSecret(text, "rotated"), { secretEncoding }) };
+}
+
+/** Holds the lease while the work runs. */
+async function underLease(lease: Lease, work: (isHeld: () => boolean) => Promise<void>): Promise<void> {
+  if (!(await lease.ask())) throw alreadyRotating();
+  let held = true;
+  const timer = setInterval(() => {
+    lease.ask().then(
+      (stillHeld) => (held = stillHeld),
+      () => (held = false),
+    );
+  }, lease.askEveryMs);
+  timer.unref();
+  try {
+    await work(() => held);
+  } finally {
+    clearInterval(timer);
+    await settle(() => lease.release());
+  }
+}
+
+async function saveWithRetries(secret: string, save: RotateSecretOptions["save"]): Promise<void> {
+  for (const waitMs of [...saveBackoffMs, undefined]) {
+    const saved = await settle(() =>
+      within(
+        saveTimeoutMs,
+        Promise.resolve().then(() => save(secret)),
+        tooSlow,
+      ),
+    );
+    if (saved.ok) return;
+    if (waitMs === undefined) throw notSaved(toSafeCause(saved.error, [secret]));
+    await sleep(waitMs);
+  }
+}
+
+function tooSlow(): Error {
+  return new Error(`save did not resolve within ${saveTimeoutMs} ms`);
+}
+
+function noSave(): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-argument",
+    "mirror.rotateSecret: save is missing: pass a function that stores the new secret where webhook.secrets comes from",
+  );
+}
+
+function alreadyRotating(): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "already-rotating",
+    "mirror.rotateSecret: another call is changing the signing secret now. Nothing was sent. If that process has just ended, call again in half a minute",
+  );
+}
+
+function notSaved(cause: unknown): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "secret-not-saved",
+    "mirror.rotateSecret: the service has a new signing secret, and save failed each time. No delivery is lost: this process knows the secret, and others answer 503. Mend save, then call rotateSecret again within an hour: it saves the same secret",
+    { cause },
+  );
+}

@@ -1,0 +1,57 @@
+/** The warnings of `health()` about the signing secret and the subscription: both are rows, so that every process tells the same. */
+import type { LiveSecrets } from "../receiver/secrets/live-secrets.ts";
+import type { SecretProof } from "../receiver/secrets/proof.ts";
+import { loadRotation } from "../receiver/secrets/rotation-row.ts";
+import { toIsoTime, type Clock } from "../shared/clock.ts";
+import type { Store } from "../store/store.ts";
+import type { LeaseRow, RotationRow } from "../store/tables.ts";
+import { rotationLease } from "./rotation.ts";
+
+/** The inputs of the standing. */
+export interface StandingParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: LiveSecrets | undefined;
+  readonly proof: SecretProof;
+}
+
+export interface HealingStanding {
+  /** Whether the service was last seen to send no webhooks. */
+  readonly isDisabled: boolean;
+  readonly warnings: readonly string[];
+}
+
+export async function healingStandingOf(parts: StandingParts): Promise<HealingStanding> {
+  const { store, clock, secrets, proof } = parts;
+  const [rotation, leases] = await store.read(async (reader) => [
+    await loadRotation(reader),
+    await reader.find("leases"),
+  ]);
+  const isBehind = secrets !== undefined && (await proof.doubt(secrets.current())) === "secret-behind";
+  return {
+    isDisabled: false,
+    warnings: [...ofRotation(rotation, leases, clock.now()), ...(isBehind ? [behind] : [])],
+  };
+}
+
+/** So long a new secret may verify nothing before a person is told. */
+const unusedMs = 3_600_000;
+
+function ofRotation(rotation: RotationRow | undefined, leases: readonly LeaseRow[], nowMs: number): string[] {
+  if (rotation === undefined || rotation.closedAt !== null) return [];
+  const { openedAt, savedAt } = rotation;
+  if (savedAt !== null) return Date.parse(savedAt) < nowMs - unusedMs ? [unused(savedAt)] : [];
+  const lease = leases.find(({ name }) => name === rotationLease);
+  return lease !== undefined && lease.heldUntil >= toIsoTime(nowMs) ? [] : [unfinished(openedAt)];
+}
+
+function unfinished(openedAt: string): string {
+  return `The change of the signing secret that began at ${openedAt} is not finished: the new secret is not saved. Call mirror.rotateSecret({ save }) again. Until then wrong signatures are answered 503.`;
+}
+
+function unused(savedAt: string): string {
+  return `The signing secret that was saved at ${savedAt} has not verified any delivery: send a webhook.test. Until then wrong signatures are answered 503.`;
+}
+
+const behind =
+  "This process does not have the newest signing secret: check that webhook.secrets gives it, and restart the process if it is no function. Until then wrong signatures are answered 503.";

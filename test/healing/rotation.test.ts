@@ -1,0 +1,100 @@
+/** The signing secret is changed in the middle of a stream: nothing is lost, and nothing authentic is answered 401. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { silentLogger } from "../../src/shared/logger.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import { openDatabase } from "../simulation/database.ts";
+import { buildChild } from "../simulation/processes.ts";
+import { report, secondsSince } from "../simulation/report.ts";
+import { freshSchema, postgresUrl } from "../support/postgres.ts";
+import { openStage, startProcess, type Stage } from "./processes.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-rotation-"));
+const isSoak = process.env["SOAK"] !== undefined;
+let child: Awaited<ReturnType<typeof buildChild>>;
+
+beforeAll(async () => {
+  child = await buildChild("../healing/child");
+}, 120_000);
+
+afterAll(() => {
+  child.remove();
+  rmSync(folder, { recursive: true });
+});
+
+const databases: readonly (readonly [string, () => string])[] = [
+  ["an SQLite file", () => join(folder, `${Math.random()}.db`)],
+  ["Postgres", () => `${postgresUrl}#${freshSchema()}`],
+];
+
+const streamed = isSoak ? 2000 : 200;
+
+async function openTwo(database: string, options: Parameters<typeof openStage>[1] = {}): Promise<Stage> {
+  const stage = await openStage(join(folder, `${Math.random()}.secret`), options);
+  const settings = { database, secretFile: stage.secretFile };
+  // The second has no client: it knows of the new secret by its function alone.
+  stage.behind.push(await startProcess(child.path, { ...settings, api: stage.api, saveMs: 500 }));
+  stage.behind.push(await startProcess(child.path, settings));
+  return stage;
+}
+
+/** Makes `count` deliveries, and the last third of them once `midway` is over, which begins after the first. */
+async function stream({ sandbox }: Stage, count: number, midway: () => Promise<unknown>): Promise<void> {
+  const third = Math.ceil(count / 3);
+  await make(sandbox, third, 0);
+  const going = midway();
+  // Longer than a process waits between two looks at the rotation: each step of it meets deliveries.
+  await make(sandbox, third, 3000 / third);
+  await going;
+  await make(sandbox, count - 2 * third, 0);
+}
+
+async function make(sandbox: Stage["sandbox"], count: number, waitMs: number): Promise<void> {
+  for (let made = 0; made < count; made++) {
+    await sandbox.createContract();
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+/** Every contract of the service is in the mirror, and no delivery has failed or was answered 401. */
+async function expectAll(stage: Stage, database: string): Promise<void> {
+  await stage.sandbox.deliveries.drained();
+  const failed = await stage.sandbox.deliveries.list({ state: "failed" });
+  expect(failed.map(({ attempts }) => attempts.at(-1)?.httpStatus)).toEqual([]);
+  expect(stage.answered.get(401)).toBeUndefined();
+  const store = openDatabase(database);
+  await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
+  const stored = await store.read((reader) => reader.find("contracts"));
+  const [rotation] = await store.read((reader) => reader.find("rotations"));
+  await store.close();
+  const ids = (await stage.sandbox.contracts.list()).map(({ contractId }) => contractId);
+  expect(stored.map(({ contractId }) => contractId).sort()).toEqual(ids.sort());
+  expect(rotation).toMatchObject({
+    savedAt: expect.any(String) as string,
+    closedAt: expect.any(String) as string,
+  });
+}
+
+it.each(databases)(
+  "a rotation in the middle of a stream to two processes on %s loses nothing and answers no 401",
+  { timeout: 300_000 },
+  async (where, place) => {
+    const start = performance.now();
+    const database = place();
+    const stage = await openTwo(database);
+    const before = stage.sandbox.webhookSecret;
+    await stream(stage, streamed, async () => expect(await stage.behind[0]?.rotate()).toBe("done"));
+    await expectAll(stage, database);
+    expect(stage.sandbox.webhookSecret).not.toBe(before);
+    expect(readFileSync(stage.secretFile, "utf8")).toBe(stage.sandbox.webhookSecret);
+    const counts = {
+      deliveries: (await stage.sandbox.deliveries.list()).length,
+      "answers 503": stage.answered.get(503) ?? 0,
+    };
+    expect(counts["answers 503"]).toBeGreaterThan(0);
+    report({ what: `rotation in a stream on ${where}`, seed: 0, seconds: secondsSince(start), counts });
+    await stage.close();
+  },
+);
