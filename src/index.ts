@@ -2,6 +2,7 @@ export { createMirror, type Mirror } from "./mirror/create-mirror.ts";
 export type { CloseOptions } from "./mirror/create-mirror.ts";
 export type { IntakeOptions, JobsOptions, MirrorOptions, WebhookOptions } from "./mirror/options.ts";
 export type { HandlerQueries, HandlerSurface, JobActions, RegisteredHandler } from "./mirror/handlers.ts";
+export type { RetryFilter } from "./mirror/retry-jobs.ts";
 export { defineHandler } from "./handlers/define-handler.ts";
 export type {
   DefinedHandler,

@@ -1,24 +1,31 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { Command } from "commander";
+import { type Command } from "commander";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { filePathAdvice, looksLikeAddress } from "../shared/file-path.ts";
 import { copyStore, type Compared, type CopyProgress } from "../copy/copy-store.ts";
 import type { Store } from "../store/store.ts";
-import { counted } from "./counted.ts";
-import { orExplain } from "./explain.ts";
-import { openStore, withStoreOptions, type StoreFlags } from "./stores.ts";
+import { command, withJson } from "./lib/command.ts";
+import { counted } from "./lib/counted.ts";
+import { exitCodes, Misuse, orExplain } from "./lib/explain.ts";
+import {
+  existingStoreAt,
+  hasPassword,
+  opened,
+  placeOf,
+  storeAt,
+  withPlaceOptions,
+  type StoreFlags,
+} from "./lib/stores.ts";
 
-interface Flags extends StoreFlags {
+interface Flags extends Omit<StoreFlags, "store"> {
   readonly from: string;
   readonly fromPrefix?: string;
   readonly to?: string;
   readonly json?: boolean;
 }
 
-const copyHelp = `
-
-Run it while the app still receives, then stop the app, run it once more for what came meanwhile,
+const more = `Run it while the app still receives, then stop the app, run it once more for what came meanwhile,
 and start the app on the new database. It goes on where it was interrupted, and ends by comparing
 both sides, by counts and hashes; rows that changed meanwhile are written again. The source is only
 read. Once an app receives on the new database it is refused, so that what came there is not taken
@@ -31,21 +38,25 @@ Exit codes: 0 both sides are equal, 1 they are not, or something failed (the mes
 
 /** `escrow-mirror copy`: moves a mirror into another database. */
 export function copyCommand(): Command {
-  const command = new Command("copy")
-    .description("Copy a mirror into another database, such as from SQLite to Postgres.")
+  const copy = command({
+    name: "copy",
+    description: "Copy a mirror into another database, such as from SQLite to Postgres.",
+    examples: [["copy --from sqlite:escrow.db --to postgres://app@db/shop", "the password is in PGPASSWORD"]],
+    more,
+  })
     .requiredOption("--from <address>", "sqlite:<file>")
     .option("--from-prefix <text>", "before each table's name in the source (default: escrow_)")
-    .option("--to <address>", "postgres://… (default: DATABASE_URL)")
-    .option("--json", "print the comparison as one JSON object");
-  return withStoreOptions(command, copyHelp).action((flags: Flags) => orExplain(() => runCopy(flags)));
+    .option("--to <address>", "postgres://… (default: ESCROW_MIRROR_STORE)");
+  return withJson(withPlaceOptions(copy)).action((flags: Flags) => orExplain(() => runCopy(flags)));
 }
 
 async function runCopy(flags: Flags): Promise<void> {
   const source = await openSource(flags);
   try {
-    const compared = await copyInto(await openStore(flags.to, flags, { option: "--to" }), source);
+    const place = placeOf({ ...flags, store: flags.to }, "--to");
+    const compared = await copyInto(await opened(storeAt(place), "auto"), source);
     process.stdout.write(flags.json === true ? toJson(compared) : toText(compared));
-    if (!isEqual(compared)) process.exitCode = 1;
+    if (!isEqual(compared)) process.exitCode = exitCodes.failed;
   } finally {
     await source.close();
   }
@@ -53,11 +64,13 @@ async function runCopy(flags: Flags): Promise<void> {
 
 /** Nothing is made or migrated in it: the app that it belongs to may be of another release. */
 async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
+  if (hasPassword(from))
+    throw new Misuse("--from has a password, which others can see: leave it out and set PGPASSWORD.");
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
-  if (file !== undefined && looksLikeAddress(file)) throw new Error(`--from: ${filePathAdvice}.`);
+  if (file !== undefined && looksLikeAddress(file)) throw new Misuse(`--from: ${filePathAdvice}.`);
   if (file !== undefined && !existsSync(file)) throw new Error(`There is no file ${file} to copy from.`);
   try {
-    return await openStore(from, { prefix: fromPrefix }, { migrate: "check" });
+    return await opened(existingStoreAt({ address: from, schema: undefined, prefix: fromPrefix }), "check");
   } catch (error) {
     if (!isEscrowMirrorError(error, "schema-version")) throw error;
     const prefix = fromPrefix === undefined ? "" : ` --prefix ${fromPrefix}`;

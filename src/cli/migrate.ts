@@ -1,34 +1,42 @@
 import process from "node:process";
-import { Command, Option } from "commander";
+import { Option, type Command } from "commander";
 import { toIsoTime } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { postgresDialect, sqliteDialect } from "../store/sql/dialect.ts";
 import { migrationSql } from "../store/sql/migrate.ts";
 import { postgresPlace, sqlitePlace } from "../store/place-options.ts";
 import { partitioning, periods } from "../store/postgres/payloads.ts";
-import { orExplain } from "./explain.ts";
+import { storeCommand } from "./lib/command.ts";
+import { Misuse, orExplain } from "./lib/explain.ts";
+import { printJson } from "./lib/print.ts";
 import {
-  addressOf,
+  findPlace,
   kindOf,
-  openStore,
+  opened,
+  placeOf,
   refusePostgresOnly,
-  withStoreOptions,
+  storeAt,
   type StoreFlags,
   type StoreKind,
-} from "./stores.ts";
+} from "./lib/stores.ts";
 
 interface Flags extends StoreFlags {
   readonly sql?: boolean;
   readonly dialect?: StoreKind;
-  readonly store?: string;
+  readonly json?: boolean;
 }
 
 /** `escrow-mirror migrate`: makes the tables, or prints how. */
 export function migrateCommand(): Command {
-  const command = new Command("migrate")
-    .description(
+  return storeCommand({
+    name: "migrate",
+    description:
       'Bring the tables to this version, or print the SQL, for apps that run with migrate: "check".',
-    )
+    examples: [
+      ["migrate --store sqlite:escrow.db", "make or update the tables"],
+      ["migrate --sql > escrow-mirror.sql", "the statements for an empty database"],
+    ],
+  })
     .option("--sql", "print the statements for an empty database, and run nothing")
     .addOption(
       new Option(
@@ -36,18 +44,16 @@ export function migrateCommand(): Command {
         "for --sql (default: that of the store that is named, else postgres)",
       ).choices(["postgres", "sqlite"]),
     )
-    .option("--store <address>", "sqlite:<file> or postgres://…")
     .addOption(
       new Option("--partition <period>", "Postgres: payloads in a partition for each").choices(periods),
-    );
-  return withStoreOptions(command).action((flags: Flags) =>
-    orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))),
-  );
+    )
+    .action((flags: Flags) => orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))));
 }
 
 async function printSql(flags: Flags): Promise<void> {
   const statements = sqlKind(flags) === "postgres" ? postgresSql(flags) : sqliteSql(flags);
   const lines = [...beforeTables(flags), "begin", ...statements, "commit"];
+  if (flags.json === true) return printJson({ statements: lines });
   process.stdout.write(lines.map((sql) => `${sql};\n`).join("\n"));
 }
 
@@ -59,10 +65,10 @@ function beforeTables(flags: Flags): string[] {
 /** The database that would be migrated decides, so that one that is named is not answered with another's SQL. */
 function sqlKind(flags: Flags): StoreKind {
   const { dialect, store } = flags;
-  const address = dialect === undefined ? addressOf(store, flags) : store;
+  const address = dialect === undefined ? findPlace(flags)?.address : store;
   const named = address === undefined ? undefined : kindOf(address);
   if (dialect !== undefined && named !== undefined && dialect !== named)
-    throw new Error(
+    throw new Misuse(
       `--dialect ${dialect} is not the kind of store that --store names, which is ${named}: leave one of them out.`,
     );
   return dialect ?? named ?? "postgres";
@@ -81,7 +87,8 @@ function sqliteSql(flags: Flags): string[] {
 }
 
 async function migrateStore(flags: Flags): Promise<void> {
-  const store = await openStore(flags.store, flags);
-  process.stdout.write(`${store.description} is ready.\n`);
+  const store = await opened(storeAt(placeOf(flags)), "auto");
   await store.close();
+  if (flags.json === true) return printJson({ store: store.description, ready: true });
+  process.stdout.write(`${store.description} is ready.\n`);
 }

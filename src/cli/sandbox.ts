@@ -4,9 +4,9 @@ import { Command, InvalidArgumentError } from "commander";
 
 import { createSandbox, replayRecording, SandboxError } from "../sandbox.ts";
 import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
-import { orExplain } from "./explain.ts";
-import { readInput } from "./input.ts";
-import { loadSecrets } from "./secrets.ts";
+import { orExplain } from "./lib/explain.ts";
+import { readInput } from "./lib/input.ts";
+import { loadSecrets } from "./lib/secrets.ts";
 
 const secretNames = ["ESCROW_CLIENT_ID", "ESCROW_CLIENT_SECRET", "ESCROW_WEBHOOK_SECRET"] as const;
 

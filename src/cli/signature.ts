@@ -1,4 +1,4 @@
-import { Command, type CommanderError } from "commander";
+import { Command } from "commander";
 import { diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
 import {
   defaultHeaderPrefix,
@@ -10,9 +10,9 @@ import {
 import { groupBy } from "../shared/group-by.ts";
 import { prepareSecrets } from "../signature/secret.ts";
 import { createVerifier, type SignedRequest } from "../signature/verify.ts";
-import { orExplain } from "./explain.ts";
-import { readInput } from "./input.ts";
-import { loadSecrets } from "./secrets.ts";
+import { Misuse, orExplain } from "./lib/explain.ts";
+import { readInput } from "./lib/input.ts";
+import { loadSecrets } from "./lib/secrets.ts";
 
 const help = `
 The headers' file holds lines of "Name: value", as curl -v and most loggers print them, or one
@@ -46,9 +46,8 @@ type Detection =
 /** `escrow-mirror signature`: finds out why a signature does not hold. */
 export function signatureCommand(): Command {
   const command = new Command("signature").description("Check signatures of webhooks.");
-  return command.exitOverride(endMisuse).addCommand(
+  return command.addCommand(
     new Command("detect")
-      .exitOverride(endMisuse)
       .description("Find the scheme that a captured request is signed with, or what is wrong with it.")
       .requiredOption("-b, --body <file>", "the body, byte for byte as it was received")
       .requiredOption("-H, --headers <file>", "the request's headers")
@@ -56,13 +55,8 @@ export function signatureCommand(): Command {
       .option("--secrets-file <file>", "secrets as NAME=value lines, ESCROW_WEBHOOK_SECRET among them")
       .option("--json", "print one JSON object")
       .addHelpText("after", help)
-      .action((flags: Flags) => orExplain(() => detect(flags), 2)),
+      .action((flags: Flags) => orExplain(() => detect(flags))),
   );
-}
-
-/** Commander ends with 1, which says here that no scheme fits. */
-function endMisuse({ exitCode }: CommanderError): never {
-  process.exit(exitCode === 0 ? 0 : 2);
 }
 
 /** Tries each preset under each header prefix that the request shows; if none fits, says what the likely mistake is. */
@@ -140,7 +134,7 @@ function explain(
 function parseHeaders(text: string): Map<string, string[]> {
   const pairs = text.trimStart().startsWith("{") ? jsonPairs(text) : linePairs(text);
   if (pairs.length === 0)
-    throw new Error('--headers holds none: lines of "Name: value" or a JSON object are expected.');
+    throw new Misuse('--headers holds none: lines of "Name: value" or a JSON object are expected.');
   const named = groupBy(pairs, ([name]) => name.toLowerCase());
   return new Map([...named].map(([name, lines]) => [name, lines.map(([, value]) => value)]));
 }
@@ -156,7 +150,7 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    throw new Error("--headers starts as a JSON object and is none: check its quotes, commas and end.");
+    throw new Misuse("--headers starts as a JSON object and is none: check its quotes, commas and end.");
   }
 }
 
@@ -174,5 +168,5 @@ function readSecret({ secretFile, secretsFile }: Flags): string {
       ? loadSecrets(["ESCROW_WEBHOOK_SECRET"], secretsFile).ESCROW_WEBHOOK_SECRET
       : readInput(secretFile, "--secret-file").toString("utf8");
   if (secret !== undefined && secret.trim() !== "") return secret;
-  throw new Error("no secret: set ESCROW_WEBHOOK_SECRET, or pass --secret-file (- for standard input).");
+  throw new Misuse("no secret: set ESCROW_WEBHOOK_SECRET, or pass --secret-file (- for standard input).");
 }

@@ -10,6 +10,7 @@ import type {
 import type { HandlerOptions } from "../handlers/handler.ts";
 import type { Filter } from "../handlers/subscription.ts";
 import { createJobQueries, type JobQueries } from "../queries/jobs.ts";
+import { retryJobs, type RetryFilter } from "./retry-jobs.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut, type SubscriptionRow } from "../store/tables.ts";
@@ -48,6 +49,16 @@ export interface JobActions extends JobQueries {
    * @throws EscrowMirrorError `not-found` where no dead or due job has that id
    */
   retry(id: string): Promise<void>;
+  /**
+   * Retries all dead jobs that fit the filter, oldest first, as `retry` does. With `state: "due"` it ends the wait of jobs
+   * that wait for their next attempt. It works in small transactions: if it stops early, call it again.
+   *
+   * @throws EscrowMirrorError `invalid-argument`; the signal's reason once it is aborted
+   */
+  retryAll(filter?: RetryFilter): Promise<{
+    /** How many jobs run again. */
+    readonly retried: number;
+  }>;
   /**
    * Runs jobs until none is due. For cron and serverless hosts, with `jobs: { run: false }`.
    *
@@ -134,6 +145,11 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
       retry: async (id) => {
         await retryJob(store, id);
         handlers.runner.wake();
+      },
+      retryAll: async (filter) => {
+        const retried = await retryJobs(store, filter);
+        handlers.runner.wake();
+        return { retried };
       },
       runOnce: async ({ signal } = {}) => ({ runs: await handlers.runOnce(signal) }),
     },

@@ -61,7 +61,8 @@ function refusalsOf({ nowMs, tally }: Standing): string[] {
   });
 }
 
-const noSecret =
+/** A process that only reads has none either: there it is no warning. */
+export const noSecret =
   "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it should receive them.";
 
 function unproven(id: string): string {
@@ -76,7 +77,7 @@ function inDanger(consecutiveFailures: number): string {
   return `${consecutiveFailures} deliveries in a row were not answered 2xx: at ten the service disables the subscription. The log says why.`;
 }
 
-function aside(quarantined: number): string {
+export function aside(quarantined: number): string {
   return `${counted(quarantined, "delivery is", "deliveries are")} quarantined: read mirror.quarantine.list(), and release or dismiss each.`;
 }
 
@@ -88,6 +89,6 @@ function orphaned({ handler, dueAt }: Orphan): string {
   return `The handler "${handler}" is owed jobs since ${dueAt}, and no process runs it: start one that registers it, or end it with mirror.handlers.remove("${handler}").`;
 }
 
-function gaveUp(deadJobs: number): string {
+export function gaveUp(deadJobs: number): string {
   return `${counted(deadJobs, "job is", "jobs are")} dead: look at mirror.jobs.list({ state: "dead" }), mend the cause, then retry each with mirror.jobs.retry(id).`;
 }

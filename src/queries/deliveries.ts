@@ -67,6 +67,12 @@ const deliveryList: List<"deliveries"> = {
 
 /** Reads quarantined deliveries. */
 export interface QuarantineQueries {
+  /**
+   * Finds one by its `id`, dismissed or not. `undefined` if there is none, or if it was released.
+   *
+   * @throws EscrowMirrorError `invalid-argument`
+   */
+  get(id: string): Promise<QuarantinedDelivery | undefined>;
   /** Newest first. @throws EscrowMirrorError `invalid-argument` */
   list(filter?: QuarantineFilter): Promise<Page<QuarantinedDelivery>>;
 }
@@ -79,22 +85,38 @@ export interface QuarantineFilter extends PageRequest {
 
 export function createQuarantineQueries(store: Store): QuarantineQueries {
   return {
+    get: async (id) => {
+      checkText(id);
+      return store.read(async (reader) => {
+        const rows = await reader.lookup("deliveries", "id", [id], heavyFields);
+        const aside = rows.filter(({ outcome }) => outcome === "quarantined" || outcome === "dismissed");
+        return (await withHeaders(store, reader, aside))[0];
+      });
+    },
+
     list: async (request = {}) => {
       checkFilter(request, { dismissed: true });
       const where = ofOutcome(isDismissed(request) ? "dismissed" : "quarantined");
       return store.read(async (reader) => {
         const page = await findPage(reader, deliveryList, where, request);
-        const keys = page.items.map(({ contentKey }) => contentKey);
-        const payloads = await reader.lookup("payloads", "contentKey", keys, ["body"]);
-        const headers = new Map(payloads.map((each) => [payloadKeyOf(each), each.headers]));
-        const items = page.items.map((row) => ({
-          ...toDelivery(store, row),
-          headers: headers.get(payloadKeyOf(row)) ?? null,
-        }));
-        return { ...page, items };
+        return { ...page, items: await withHeaders(store, reader, page.items) };
       });
     },
   };
+}
+
+async function withHeaders(
+  store: Store,
+  reader: StoreReader,
+  rows: readonly DeliveryRow[],
+): Promise<QuarantinedDelivery[]> {
+  const keys = rows.map(({ contentKey }) => contentKey);
+  const payloads = await reader.lookup("payloads", "contentKey", keys, ["body"]);
+  const headers = new Map(payloads.map((each) => [payloadKeyOf(each), each.headers]));
+  return rows.map((row) => ({
+    ...toDelivery(store, row),
+    headers: headers.get(payloadKeyOf(row)) ?? null,
+  }));
 }
 
 function isDismissed({ dismissed = false }: QuarantineFilter): boolean {

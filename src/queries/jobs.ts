@@ -1,6 +1,6 @@
-import type { Condition, Store } from "../store/store.ts";
-import { jobStates, type JobRow } from "../store/tables.ts";
-import { checkFilter, choiceOf, textOf } from "./arguments.ts";
+import type { Condition, Store, StoreReader } from "../store/store.ts";
+import { allBut, jobStates, type JobRow } from "../store/tables.ts";
+import { checkFilter, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 
@@ -30,6 +30,12 @@ export interface JobFilter extends PageRequest {
   readonly state?: Job["state"] | undefined;
   /** The handler's name. */
   readonly handler?: string | undefined;
+  /** The type of the delivery's event. A page then looks at `limit` jobs, and can have fewer items, or none. */
+  readonly event?: string | undefined;
+  /** Made at or after this time: ISO 8601, or a `Date`. */
+  readonly since?: string | Date | undefined;
+  /** Jobs of this contract that have failed at least once. */
+  readonly failedOf?: string | undefined;
 }
 
 /** Reads jobs. */
@@ -41,10 +47,14 @@ export interface JobQueries {
 export function createJobQueries(store: Store): JobQueries {
   return {
     list: async (filter = {}) => {
-      checkFilter(filter, { state: true, handler: true });
+      checkFilter(filter, { state: true, handler: true, event: true, since: true, failedOf: true });
       const where = toConditions(filter);
-      const page = await store.read((reader) => findPage(reader, jobList, where, filter));
-      return { ...page, items: page.items.map(toJob) };
+      const event = filter.event === undefined ? undefined : textOf(filter.event, "event");
+      return store.read(async (reader) => {
+        const { items, nextCursor } = await findPage(reader, jobList, where, filter);
+        const fitting = event === undefined ? items : await ofEvent(reader, items, event);
+        return { items: fitting.map(toJob), nextCursor };
+      });
     },
   };
 }
@@ -52,18 +62,39 @@ export function createJobQueries(store: Store): JobQueries {
 const jobList: List<"jobs"> = {
   table: "jobs",
   paths: [
+    { of: "contractId", by: ["createdAt", "seq"], present: ["lastError"] },
     { of: "state", by: ["createdAt", "seq"] },
     { of: "handler", by: ["createdAt", "seq"] },
   ],
   descending: true,
 };
 
-function toConditions({ state, handler }: JobFilter): Condition<JobRow>[] {
+function toConditions({ state, handler, since, failedOf }: JobFilter): Condition<JobRow>[] {
   const where: Condition<JobRow>[] = [];
+  if (failedOf !== undefined)
+    where.push(
+      { field: "contractId", op: "=", value: idOf(failedOf) },
+      { field: "lastError", op: "not-null" },
+    );
   if (state !== undefined)
     where.push({ field: "state", op: "=", value: choiceOf(state, jobStates, "state") });
   if (handler !== undefined) where.push({ field: "handler", op: "=", value: textOf(handler, "handler") });
-  return where.length === 0 ? [{ field: "state", op: "in", value: jobStates }] : where;
+  if (where.length === 0) where.push({ field: "state", op: "in", value: jobStates });
+  if (since !== undefined) where.push({ field: "createdAt", op: ">=", value: timeOf(since, "since") });
+  return where;
+}
+
+/** Those whose delivery has an event of this type: the delivery knows it, not the job. */
+export async function ofEvent(
+  reader: StoreReader,
+  jobs: readonly JobRow[],
+  event: string,
+): Promise<JobRow[]> {
+  const keys = [...new Set(jobs.flatMap(({ contentKey }) => contentKey ?? []))];
+  const without = allBut("deliveries", ["contentKey", "event"]);
+  const deliveries = await reader.lookup("deliveries", "contentKey", keys, without);
+  const fitting = new Set(deliveries.filter((each) => each.event === event).map((each) => each.contentKey));
+  return jobs.filter(({ contentKey }) => contentKey !== null && fitting.has(contentKey));
 }
 
 export function toJob(row: JobRow): Job {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { loadSecrets } from "../../src/cli/secrets.ts";
+import { loadSecrets } from "../../src/cli/lib/secrets.ts";
 import { temporaryFile } from "../support/mirror.ts";
 
 function load(text: string): Partial<Record<"FIRST" | "SECOND", string>> {

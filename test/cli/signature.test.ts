@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
-import { signatureCommand } from "../../src/cli/signature.ts";
+import { afterAll, describe, expect, it } from "vitest";
 import { signBody } from "../../src/signature/sign.ts";
+import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-signature-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,20 +29,12 @@ function argumentsFor(given: Given): string[] {
   return ["detect", "--body", bodyFile, "--headers", headersFile, ...(given.flags ?? [])];
 }
 
-/** Runs the command in this process: starting one for each case would take most of the time. */
 async function detect(given: Given) {
-  let printed = "";
-  const take = (text: unknown): boolean => (printed += String(text)) !== "";
-  vi.spyOn(process.stdout, "write").mockImplementation(take);
-  vi.spyOn(process.stderr, "write").mockImplementation(take);
-  vi.stubEnv("ESCROW_WEBHOOK_SECRET", given.secret ?? secret);
-  await signatureCommand().parseAsync(argumentsFor(given), { from: "user" });
-  const status = process.exitCode ?? 0;
-  process.exitCode = undefined;
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
+  const values = ["signature", ...argumentsFor(given)];
+  const { code, stdout, stderr } = await run(values, { ESCROW_WEBHOOK_SECRET: given.secret ?? secret });
+  const printed = stderr + stdout;
   expect(printed).not.toContain("0123456789abcdef");
-  return { status, printed };
+  return { status: code, printed };
 }
 
 describe("signature detect", () => {

@@ -39,7 +39,7 @@ describe("escrow-mirror migrate", () => {
   it("--sql refuses a dialect that is not that of --store", async () => {
     const { code, output } = await migrate(["--sql", "--store", "sqlite:x.db", "--dialect", "postgres"]);
     expect([code, output]).toEqual([
-      1,
+      2,
       "error: --dialect postgres is not the kind of store that --store names, which is sqlite: leave one of them out.\n",
     ]);
   });
@@ -53,13 +53,13 @@ describe("escrow-mirror migrate", () => {
     ["1_", ["--sql", "--dialect", "sqlite"], 'sqlite: prefix: "1_" is not allowed'],
   ])("refuses the prefix %s in SQL that is printed as in a database: %j", async (prefix, values, message) => {
     const { code, output } = await migrate([...values, "--prefix", prefix]);
-    expect([code, output.includes(`error: ${message}`)], output).toEqual([1, true]);
+    expect([code, output.includes(`error: ${message}`)], output).toEqual([2, true]);
     expect(existsSync("never.db")).toBe(false);
   });
 
   it("--sql refuses a schema that postgres() refuses", async () => {
     const { code, output } = await migrate(["--sql", "--schema", "9x"]);
-    expect([code, output]).toEqual([1, expect.stringContaining('schema: "9x" is not allowed')]);
+    expect([code, output]).toEqual([2, expect.stringContaining('schema: "9x" is not allowed')]);
   });
 
   it.each([
@@ -70,7 +70,7 @@ describe("escrow-mirror migrate", () => {
     ["--schema", "app", ["--sql", "--dialect", "sqlite"]],
   ])("refuses %s %s on SQLite: %j", async (option, value, values) => {
     const { code, output } = await migrate([...values, option, value]);
-    expect([code, output]).toEqual([1, `error: ${option} is for Postgres: leave it out on SQLite.\n`]);
+    expect([code, output]).toEqual([2, `error: ${option} is for Postgres: leave it out on SQLite.\n`]);
     expect(existsSync("never.db")).toBe(false);
   });
 });
@@ -85,8 +85,8 @@ it.each([
   const given = values.map((value) => value.replace("<file>", file));
   const { code, output } = await runCommand(create(), given);
   expect([code, output]).toEqual([
-    1,
-    `error: No database is named: give its address with ${option}, or set DATABASE_URL in the environment or in --secrets-file.\n`,
+    2,
+    `error: No store is named: give its address with ${option}, or set ESCROW_MIRROR_STORE in the environment or in --secrets-file, or "store" in escrow-mirror.json.\n`,
   ]);
 });
 
@@ -110,10 +110,11 @@ it("escrow-mirror copy tells one row, and more rows", async () => {
 it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(
   "escrow-mirror prune refuses --payloads %j",
   async (age) => {
-    expect(await runCommand(pruneCommand(), [`--payloads=${age}`])).toEqual({
-      code: 1,
-      output: `error: --payloads: "${age}" is no age. Give a number of days or hours, such as --payloads 30d or --payloads 12h.\n`,
-    });
+    const { code, output } = await runCommand(pruneCommand(), [`--payloads=${age}`]);
+    expect([code, output]).toEqual([
+      2,
+      `error: option '--payloads <age>' argument '${age}' is invalid. Give an age, such as 30d, 12h, 90m or 45s.\n(--help shows how to use it)\n`,
+    ]);
   },
 );
 
@@ -123,7 +124,7 @@ it.each([
 ])("escrow-mirror prune refuses SQLite, and makes no file: %j", async (values, env) => {
   const { code, output } = await runCommand(pruneCommand(), ["--payloads", "30d", ...values], env);
   expect([code, output]).toEqual([
-    1,
+    2,
     "error: A store on SQLite can't be pruned: only Postgres can as yet.\n",
   ]);
   expect(existsSync("never.db")).toBe(false);

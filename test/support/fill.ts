@@ -139,6 +139,7 @@ export function fillStatements(
       attempts: "1",
       next_attempt_at: time,
       lost: "0",
+      last_error: "case when i % 50 in (3, 4) then 'no route' end",
       created_at: time,
       finished_at: `case when i % 50 <> 4 then ${time} end`,
     }),

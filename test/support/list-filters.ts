@@ -38,7 +38,13 @@ const deliveries: Samples<DeliveryFilter> = {
 
 const anomalies: Samples<AnomalyFilter> = { contractId: [filledContractId(8)], kind: ["gap"] };
 
-const jobs: Samples<JobFilter> = { state: ["dead"], handler: ["rare"] };
+const jobs: Samples<JobFilter> = {
+  state: ["dead"],
+  handler: ["rare"],
+  event: ["payment.completed"],
+  since: [filledTime(100)],
+  failedOf: [filledContractId(3)],
+};
 
 const ofContract: Samples<OfContract> = { contractId: [filledContractId(9)] };
 

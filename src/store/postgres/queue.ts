@@ -266,11 +266,16 @@ export function arrayQueueStatements(place: TablePlace) {
     lose: `update ${jobs} set state = 'due', next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
       where worker_id = any($2::text[]) and state = 'running'`,
     linesOf: `select distinct contract_id from ${jobs} where seq = any($1::bigint[])`,
+    // Of several of one line the first alone is due: a statement does not see what it has done to the others.
     revive: `update ${jobs} as j set attempts = 0, next_attempt_at = ${timeIn()}, finished_at = null, state = case
-        when exists (
+        when j.contract_id is not null and (p.place > 1 or exists (
           select from ${jobs} as o where o.handler = j.handler and o.contract_id = j.contract_id and o.${open}
-        ) then 'waiting' else 'due' end
-      where j.seq = any($2::bigint[]) and j.state = 'dead'`,
+        )) then 'waiting' else 'due' end
+      from (
+        select seq, row_number() over (partition by handler, contract_id order by seq) as place
+        from ${jobs} where seq = any($2::bigint[]) and state = 'dead'
+      ) as p
+      where j.seq = p.seq and j.state = 'dead'`,
     hasten: `update ${jobs} set next_attempt_at = ${timeIn()}
       where seq = any($2::bigint[]) and state = 'due' and next_attempt_at > ${timeIn()}`,
     lease: `insert into ${leases} as l (name, holder, held_until) values ($2, $3, ${timeIn("$4::bigint")})

@@ -254,6 +254,8 @@ export const initial = {
       index("jobs_of_content", "jobs (content_key)", " where state in ('waiting', 'due', 'running')"),
       index("jobs_by_state", "jobs (state, created_at, seq)"),
       index("jobs_by_handler", "jobs (handler, created_at, seq)"),
+      // Few jobs fail: it costs the others nothing.
+      index("jobs_failed", "jobs (contract_id, created_at, seq)", " where last_error is not null"),
 
       table("workers", [
         `worker_id ${text} not null primary key`,

@@ -1,3 +1,4 @@
+import { Misuse } from "./explain.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
@@ -7,7 +8,7 @@ export function readInput(path: string, option: string): Buffer {
     return readFileSync(path === "-" ? 0 : path);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown";
-    if (code === "ENOENT") throw new Error(`${option}: there is no file ${resolve(path)}.`, { cause });
-    throw new Error(`${option}: ${path} can't be read (${code}).`, { cause });
+    if (code === "ENOENT") throw new Misuse(`${option}: there is no file ${resolve(path)}.`, { cause });
+    throw new Misuse(`${option}: ${path} can't be read (${code}).`, { cause });
   }
 }

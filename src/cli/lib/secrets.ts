@@ -1,4 +1,5 @@
 import { parseEnv } from "node:util";
+import { Misuse } from "./explain.ts";
 import { readInput } from "./input.ts";
 
 /**
@@ -42,8 +43,8 @@ function entriesOf(text: string, path: string): string[] {
 }
 
 /** The line itself is not shown: it may be the secret. */
-function wrongLine(line: number, path: string): Error {
-  return new Error(
+function wrongLine(line: number, path: string): Misuse {
+  return new Misuse(
     `--secrets-file: line ${line} of ${path} is not of the form NAME=value, as in ESCROW_WEBHOOK_SECRET=whsec_….`,
   );
 }

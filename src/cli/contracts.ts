@@ -1,0 +1,129 @@
+import type { Command } from "commander";
+import type { Mirror } from "../mirror/create-mirror.ts";
+import type { MirroredContract } from "../queries/shapes.ts";
+import { loadCase } from "./lib/case.ts";
+import { printCase } from "./lib/show-case.ts";
+import { group, storeCommand, withLimit } from "./lib/command.ts";
+import { orExplain } from "./lib/explain.ts";
+import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
+import { needClient, withMirror } from "./lib/open.ts";
+import { note, printJson } from "./lib/print.ts";
+import type { StoreFlags } from "./lib/stores.ts";
+import { readSince, shown, shownAge, shownAmount, shownTime } from "./lib/values.ts";
+
+/** `escrow-mirror contracts`. */
+export function contractsCommand(): Command {
+  return group("contracts", "What the mirror knows of contracts.", [
+    listCommand(),
+    showCommand(),
+    refreshCommand(),
+  ]);
+}
+
+interface ContractsFlags extends StoreFlags, ListFlags {
+  readonly status?: string[];
+  readonly reference?: string;
+  readonly changedSince?: string;
+}
+
+function listCommand(): Command {
+  const command = storeCommand({
+    name: "list",
+    description: "List contracts, by id.",
+    examples: [
+      ["contracts list --status Escrow Dispute", "contracts whose money is held"],
+      ["contracts list --reference order-17", "the contract of an order of yours"],
+      ["contracts list --changed-since 2h", "what changed in the last two hours, oldest change first"],
+    ],
+  })
+    .option("--status <name...>", "only these statuses, in any case")
+    .option("--reference <text>", "only contracts with this reference of yours")
+    .option(
+      "--changed-since <time>",
+      "only those that the mirror changed since: a time, or 2h, 3d",
+      readSince,
+    );
+  return withLimit(command).action((flags: ContractsFlags) => orExplain(() => listContracts(flags)));
+}
+
+function listContracts(flags: ContractsFlags): Promise<void> {
+  const { status, reference, changedSince } = flags;
+  return withMirror(flags, async ({ contracts }) => {
+    const pages = pagesOf((page) => contracts.list({ status, reference, changedSince, ...page }));
+    await printList(pages, contractListing, flags);
+  });
+}
+
+const contractListing: Listing<MirroredContract> = {
+  one: "contract",
+  columns: [
+    { title: "CONTRACT", of: ({ contractId }) => shown(contractId) },
+    { title: "STATUS", of: ({ status }) => shown(status) },
+    { title: "FOR", of: ({ statusSince }) => shownAge(statusSince) },
+    { title: "AMOUNT", of: ({ amountMinor, currency }) => shownAmount(amountMinor, currency) },
+    { title: "UPDATED", of: ({ updatedAt }) => shownTime(updatedAt) },
+    { title: "REFERENCE", of: ({ reference }) => shown(reference) },
+  ],
+};
+
+interface ShowFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+function showCommand(): Command {
+  return storeCommand({
+    name: "show",
+    description: "Show one contract: its way, its history, what is open, and what to do next.",
+    examples: [
+      ["contracts show CNT-17", "what happened to this contract, and what it waits for"],
+      ["contracts show CNT-17 --json | jq .open", "what it waits for, for a program"],
+    ],
+    more: "The buyer and the seller are not printed, so that the text can go into a ticket. --json has them.",
+  })
+    .argument("<contract>", "the contract's id")
+    .action((id: string, flags: ShowFlags) => orExplain(() => showContract(id, flags)));
+}
+
+function showContract(contractId: string, flags: ShowFlags): Promise<void> {
+  return withMirror(flags, (mirror) => show(mirror, contractId, flags));
+}
+
+async function show(mirror: Mirror, contractId: string, { json }: ShowFlags): Promise<void> {
+  const found = await loadCase(mirror, contractId);
+  if (found === undefined)
+    throw new Error(
+      `No contract ${contractId} is in the mirror: no webhook has named it. If the service has it, escrow-mirror contracts refresh ${contractId} reads it.`,
+    );
+  await (json === true ? printJson(found) : printCase(found));
+}
+
+function refreshCommand(): Command {
+  return storeCommand({
+    name: "refresh",
+    description: "Read contracts from the service's API into the mirror.",
+    examples: [["contracts refresh CNT-17", "ask the service, after a lost webhook"]],
+  })
+    .argument("<contract...>", "the contracts' ids")
+    .action((ids: string[], flags: ShowFlags) => orExplain(() => refreshContracts(ids, flags)));
+}
+
+function refreshContracts(ids: readonly string[], flags: ShowFlags): Promise<void> {
+  const client = needClient(flags);
+  return withMirror(
+    flags,
+    async (mirror) => {
+      for (const id of ids) {
+        const before = (await mirror.contracts.get(id))?.status ?? null;
+        const { contractId, status } = await mirror.contracts.refresh(id);
+        if (flags.json === true) await printJson({ contractId, before, status });
+        else
+          note(
+            before === status
+              ? `${id} is ${status}, as before.`
+              : `${id} was ${before ?? "unknown"} and is ${status}.`,
+          );
+      }
+    },
+    client,
+  );
+}

@@ -1,0 +1,52 @@
+/** Everything about one contract that helps to find out what it waits for. */
+import type { Mirror } from "../../mirror/create-mirror.ts";
+import type { Job } from "../../queries/jobs.ts";
+import type {
+  Anomaly,
+  MirroredContract,
+  MirroredDelivery,
+  MirroredDispute,
+  MirroredPayment,
+  Transition,
+} from "../../queries/shapes.ts";
+import { pagesOf } from "./list.ts";
+import { openOf, type Open } from "./open-points.ts";
+
+/** One contract with all that hangs on it. */
+export interface Case {
+  readonly contract: MirroredContract;
+  readonly history: readonly Transition[];
+  readonly payments: readonly MirroredPayment[];
+  readonly disputes: readonly MirroredDispute[];
+  readonly anomalies: readonly Anomaly[];
+  /** Deliveries that name it and are not applied. */
+  readonly quarantined: readonly MirroredDelivery[];
+  /** Its jobs that failed and are not done. */
+  readonly failedJobs: readonly Job[];
+  /** The things that it waits for. */
+  readonly open: readonly Open[];
+}
+
+/** `undefined` where the mirror does not know the contract. */
+export async function loadCase(mirror: Mirror, contractId: string): Promise<Case | undefined> {
+  const contract = await mirror.contracts.get(contractId);
+  if (contract === undefined) return undefined;
+  const of = { contractId: contract.contractId };
+  const [history, payments, disputes, anomalies, quarantined, jobs] = await Promise.all([
+    mirror.contracts.history(contractId),
+    all(pagesOf((page) => mirror.payments.list({ ...of, ...page }))),
+    all(pagesOf((page) => mirror.disputes.list({ ...of, ...page }))),
+    all(pagesOf((page) => mirror.anomalies.list({ ...of, ...page }))),
+    all(pagesOf((page) => mirror.deliveries.list({ ...of, outcome: "quarantined", ...page }))),
+    all(pagesOf((page) => mirror.jobs.list({ failedOf: of.contractId, ...page }))),
+  ]);
+  const failedJobs = jobs.filter(({ state }) => state !== "done");
+  const known = { contract, history, payments, disputes, anomalies, quarantined, failedJobs };
+  return { ...known, open: openOf(known, Date.now()) };
+}
+
+async function all<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}

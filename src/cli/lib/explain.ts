@@ -1,0 +1,29 @@
+import process from "node:process";
+import { isEscrowMirrorError } from "../../shared/errors.ts";
+import { plain } from "./plain.ts";
+
+/** The exit codes of every command. */
+export const exitCodes = { done: 0, failed: 1, misused: 2, stopped: 130 } as const;
+
+/** The command was given something that it can't use: an option, an argument, a file, or no store. */
+export class Misuse extends Error {}
+
+/** Work that Ctrl+C or SIGTERM ended. */
+export class Stopped extends Error {}
+
+/** Says what was wrong in one line: a stack trace helps nobody who mistyped a name. */
+export async function orExplain(run: () => Promise<void> | void): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    process.stderr.write(`error: ${plain(error instanceof Error ? error.message : String(error))}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof Stopped) return exitCodes.stopped;
+  const isMisuse =
+    error instanceof Misuse || isEscrowMirrorError(error, "invalid-argument", "invalid-configuration");
+  return isMisuse ? exitCodes.misused : exitCodes.failed;
+}

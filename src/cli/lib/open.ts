@@ -1,0 +1,83 @@
+/** Opens the mirror, and the service's client where a command needs it. */
+import { createClient, type Client } from "../../client.ts";
+import { createMirror, type Mirror } from "../../mirror/create-mirror.ts";
+import { silentLogger } from "../../shared/logger.ts";
+import { loadConfig } from "./config.ts";
+import { Misuse, Stopped } from "./explain.ts";
+import { loadSecrets } from "./secrets.ts";
+import { existingStoreAt, placeOf, type Place, type StoreFlags } from "./stores.ts";
+
+/** Runs work on the mirror that is named, and closes it. It takes no deliveries in, runs no handlers and migrates nothing. */
+export async function withMirror<Result>(
+  flags: StoreFlags,
+  work: (mirror: Mirror, place: Place) => Promise<Result>,
+  client?: Client,
+): Promise<Result> {
+  const place = placeOf(flags);
+  const store = existingStoreAt(place);
+  const jobs = { run: false };
+  const mirror = await createMirror({ store, migrate: "check", jobs, logger: silentLogger, client });
+  try {
+    return await work(mirror, place);
+  } finally {
+    await mirror.close();
+  }
+}
+
+const clientNames = [
+  "ESCROW_BASE_URL",
+  "ESCROW_AUTH_URL",
+  "ESCROW_CLIENT_ID",
+  "ESCROW_CLIENT_SECRET",
+] as const;
+
+/** The service's API, by the config file and the environment; `undefined` where they don't say enough. */
+export function findClient(flags: StoreFlags): Client | undefined {
+  const found = loadClientSettings(flags);
+  return found.missing.length > 0 ? undefined : createClient(found.settings);
+}
+
+/** @throws Misuse that names what is missing */
+export function needClient(flags: StoreFlags): Client {
+  const { settings, missing } = loadClientSettings(flags);
+  if (missing.length === 0) return createClient(settings);
+  throw new Misuse(
+    `This command asks the service, and ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing: set ${missing.length === 1 ? "it" : "them"} in the environment or in --secrets-file. All but the secret can stand in escrow-mirror.json, in "client".`,
+  );
+}
+
+function loadClientSettings(flags: StoreFlags) {
+  const { client = {} } = loadConfig(flags.config);
+  const given = loadSecrets(clientNames, flags.secretsFile);
+  const found = {
+    ESCROW_BASE_URL: given.ESCROW_BASE_URL ?? client.baseUrl,
+    ESCROW_AUTH_URL: given.ESCROW_AUTH_URL ?? client.authUrl,
+    ESCROW_CLIENT_ID: given.ESCROW_CLIENT_ID ?? client.clientId,
+    ESCROW_CLIENT_SECRET: given.ESCROW_CLIENT_SECRET,
+  };
+  const { scope, expiresInUnit } = client;
+  const settings = {
+    baseUrl: found.ESCROW_BASE_URL ?? "",
+    authUrl: found.ESCROW_AUTH_URL ?? "",
+    clientId: found.ESCROW_CLIENT_ID ?? "",
+    clientSecret: found.ESCROW_CLIENT_SECRET ?? "",
+    scope,
+    ...(expiresInUnit === undefined ? {} : { expiresInUnit }),
+  };
+  return { settings, missing: clientNames.filter((name) => found[name] === undefined) };
+}
+
+/** Runs long work with a signal that Ctrl+C and SIGTERM abort: what is done stays done. */
+export async function untilStopped<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+  advice: string,
+): Promise<Result> {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new Stopped(`Stopped. ${advice}`));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+  }
+}

@@ -1,0 +1,107 @@
+/** One contract as a page of text. */
+import type { MirroredContract, MirroredRefund, Transition } from "../../queries/shapes.ts";
+import type { Case } from "./case.ts";
+import { createTable, styled, type Column } from "./columns.ts";
+import type { Open } from "./open-points.ts";
+import { plain } from "./plain.ts";
+import { print } from "./print.ts";
+import { shown, shownAge, shownAmount, shownTime } from "./values.ts";
+import { wayOf } from "./way.ts";
+
+export async function printCase(found: Case): Promise<void> {
+  const { contract, history, payments, disputes, anomalies, open } = found;
+  await print([
+    ...headOf(contract),
+    `Way        ${wayOf(contract, history)}`,
+    ...section("Milestones", milestoneColumns, contract.milestones),
+    ...section("Payments", paymentColumns, payments),
+    ...section("Refunds", refundColumns, contract.refunds),
+    ...section("Disputes", disputeColumns, disputes),
+    ...section("History", historyColumns, history),
+    ...section("Anomalies", anomalyColumns, anomalies),
+    "",
+    styled("bold", "Open"),
+    ...(open.length === 0 ? ["Nothing: the contract waits for nobody here."] : open.flatMap(openLines)),
+  ]);
+}
+
+function headOf(contract: MirroredContract): string[] {
+  const { contractId, status, statusSince, title, reference, amountMinor, currency } = contract;
+  const { createdAt, syncedAt } = contract;
+  const since = `for ${shownAge(statusSince)}, since ${shownTime(statusSince)}`;
+  const rows = [
+    ["Contract", shown(contractId)],
+    ["Status", `${styled("bold", shown(status))}, ${since}`],
+    ["Title", shown(title)],
+    ["Reference", shown(reference)],
+    ["Amount", shownAmount(amountMinor, currency)],
+    ["Created", shownTime(createdAt)],
+    ["API read", syncedAt === null ? "never" : shownTime(syncedAt)],
+  ] as const;
+  return rows.filter(([, value]) => value !== "-").map(([name, value]) => `${name.padEnd(11)}${value}`);
+}
+
+/** Nothing where there are none. */
+function section<Item>(title: string, columns: readonly Column<Item>[], items: readonly Item[]): string[] {
+  return items.length === 0 ? [] : ["", styled("bold", title), ...createTable(columns).lines(items)];
+}
+
+const milestoneColumns: readonly Column<MirroredContract["milestones"][number]>[] = [
+  { title: "ID", of: ({ milestoneId }) => shown(milestoneId) },
+  { title: "STATUS", of: ({ status }) => shown(status) },
+  { title: "SINCE", of: ({ statusSince }) => shownTime(statusSince) },
+  { title: "NAME", of: ({ name }) => shown(name) },
+];
+
+const paymentColumns: readonly Column<Case["payments"][number]>[] = [
+  { title: "ID", of: ({ paymentId }) => shown(paymentId) },
+  { title: "OF", of: targetOf },
+  { title: "AMOUNT", of: ({ amountMinor, currency }) => shownAmount(amountMinor, currency) },
+  { title: "PAID", of: ({ completedAt }) => shownTime(completedAt) },
+];
+
+const refundColumns: readonly Column<MirroredRefund>[] = [
+  { title: "ID", of: ({ refundId }) => shown(refundId) },
+  { title: "OF", of: targetOf },
+  { title: "KIND", of: ({ kind }) => kind },
+  { title: "STATE", of: ({ state, inferred }) => (inferred ? `${state} (by the status)` : state) },
+  { title: "AMOUNT", of: ({ amountMinor, currency }) => shownAmount(amountMinor, currency) },
+  { title: "INITIATED", of: ({ initiatedAt }) => shownTime(initiatedAt) },
+  { title: "SUCCEEDED", of: ({ succeededAt }) => shownTime(succeededAt) },
+];
+
+const disputeColumns: readonly Column<Case["disputes"][number]>[] = [
+  { title: "ID", of: ({ disputeId }) => shown(disputeId) },
+  { title: "OF", of: targetOf },
+  { title: "RAISED", of: ({ raisedAt }) => shownTime(raisedAt) },
+];
+
+const historyColumns: readonly Column<Transition>[] = [
+  { title: "TIME", of: ({ occurredAt }) => shownTime(occurredAt) },
+  { title: "EVENT", of: ({ event }) => (event === "snapshot" ? "read from the API" : shown(event)) },
+  { title: "STEP", of: stepOf },
+  { title: "ODD", of: ({ anomaly }) => anomaly ?? "", style: () => "yellow" },
+];
+
+const anomalyColumns: readonly Column<Case["anomalies"][number]>[] = [
+  { title: "TIME", of: ({ at }) => shownTime(at) },
+  { title: "KIND", of: ({ kind }) => kind },
+  { title: "DETAIL", of: ({ detail }) => shown(detail) },
+];
+
+/** The contract itself, or one of its milestones. */
+function targetOf({ milestoneId }: { readonly milestoneId: string | null }): string {
+  return milestoneId === null ? "contract" : `milestone ${shown(milestoneId)}`;
+}
+
+function stepOf({ milestoneId, from, to, moved }: Transition): string {
+  const who = milestoneId === null ? "" : `milestone ${shown(milestoneId)}: `;
+  if (!moved) return `${who}says ${shown(to)}: no move`;
+  return from === null ? `${who}→ ${shown(to)}` : `${who}${shown(from)} → ${shown(to)}`;
+}
+
+function openLines({ stuck, since, what, next }: Open): string[] {
+  const age = since === null ? "" : ` (${shownAge(since)}, since ${shownTime(since)})`;
+  const mark = stuck ? styled("yellow", "! ") : "- ";
+  return [`${mark}${plain(what)}${age}`, ...next.map((each) => `    ${plain(each)}`)];
+}

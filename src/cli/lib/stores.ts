@@ -1,0 +1,156 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { systemClock } from "../../shared/clock.ts";
+import { filePathAdvice, looksLikeAddress } from "../../shared/file-path.ts";
+import { silentLogger } from "../../shared/logger.ts";
+import { defaultPlaces as defaults } from "../../store/place-options.ts";
+import type { Period } from "../../store/postgres/payloads.ts";
+import { postgres, type PostgresStore } from "../../store/postgres/store.ts";
+import { sqlite } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
+import { loadConfig } from "./config.ts";
+import { Misuse } from "./explain.ts";
+import { loadSecrets } from "./secrets.ts";
+
+/** The options that name a store. */
+export interface StoreFlags {
+  readonly store?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly partition?: Period | undefined;
+  readonly config?: string | undefined;
+  readonly secretsFile?: string | undefined;
+}
+
+export type StoreKind = "postgres" | "sqlite";
+
+/** Adds the options that say where the tables are, and where secrets come from. */
+export function withStoreOptions(command: Command): Command {
+  return withPlaceOptions(
+    command.option("--store <address>", "sqlite:<file> or postgres://… (default: ESCROW_MIRROR_STORE)"),
+  );
+}
+
+/** The same without `--store`, for a command that names its stores otherwise. */
+export function withPlaceOptions(command: Command): Command {
+  return command
+    .option("--schema <name>", `Postgres: the schema of the tables (default: ${defaults.postgres.schema})`)
+    .option(
+      "--prefix <text>",
+      `before each table's name (default: none on Postgres, ${defaults.sqlite.prefix} on SQLite)`,
+    )
+    .option("--config <file>", "settings as JSON (default: escrow-mirror.json, if it is there)")
+    .option("--secrets-file <file>", "secrets as NAME=value lines; they win over the environment");
+}
+
+/** Where the tables are. */
+export interface Place {
+  readonly address: string;
+  readonly schema: string | undefined;
+  readonly prefix: string | undefined;
+  readonly partition?: Period | undefined;
+}
+
+const addressNames = ["ESCROW_MIRROR_STORE", "DATABASE_URL"] as const;
+
+/**
+ * The store that is named: by `--store`, else ESCROW_MIRROR_STORE, else the config file, else DATABASE_URL. Nothing is opened.
+ *
+ * @throws Misuse where none is named, and for a password that others can see
+ */
+export function placeOf(flags: StoreFlags, option = "--store"): Place {
+  const place = findPlace(flags, option);
+  if (place !== undefined) return place;
+  throw new Misuse(
+    `No store is named: give its address with ${option}, or set ESCROW_MIRROR_STORE in the environment or in --secrets-file, or "store" in escrow-mirror.json.`,
+  );
+}
+
+/** The same, or `undefined` where no store is named. */
+export function findPlace(flags: StoreFlags, option = "--store"): Place | undefined {
+  const config = loadConfig(flags.config);
+  const secrets = loadSecrets(addressNames, flags.secretsFile);
+  for (const [where, address] of [
+    [option, flags.store],
+    ["the config file", config.store],
+  ] as const)
+    if (address !== undefined && hasPassword(address)) throw visiblePassword(where);
+  const address = flags.store ?? secrets.ESCROW_MIRROR_STORE ?? config.store ?? secrets.DATABASE_URL;
+  if (address === undefined) return undefined;
+  const { partition } = flags;
+  const place = { address, schema: flags.schema ?? config.schema, prefix: flags.prefix ?? config.prefix };
+  return { ...place, partition };
+}
+
+/** Also where the address is otherwise none: a message must not quote it. */
+export function hasPassword(address: string): boolean {
+  return /:\/\/[^/?#]*:[^/?#]*@|[?&]password=/i.test(address);
+}
+
+function visiblePassword(where: string): Misuse {
+  return new Misuse(
+    `The address in ${where} has a password, which others can see there. Set the address as ESCROW_MIRROR_STORE in the environment or in --secrets-file, or leave the password out and set PGPASSWORD.`,
+  );
+}
+
+/** @throws Misuse where the address is of neither kind */
+export function kindOf(address: string): StoreKind {
+  if (address.startsWith("sqlite:")) return "sqlite";
+  if (/^postgres(ql)?:\/\//.test(address)) return "postgres";
+  throw new Misuse("A store's address starts with sqlite: or postgres://");
+}
+
+/** The store at a place, not opened yet. */
+export function storeAt(place: Place): Store {
+  if (kindOf(place.address) === "postgres") return postgresAt(place);
+  refusePostgresOnly(place);
+  return sqlite(fileOf(place.address), { prefix: place.prefix });
+}
+
+/** A store that is there already: a command that reads makes none. */
+export function existingStoreAt(place: Place): Store {
+  refuseMissing(place.address);
+  return storeAt(place);
+}
+
+/** Makes the tables ready, or with `check` refuses those of another version. */
+export async function opened<Opened extends Store>(
+  store: Opened,
+  migrate: "auto" | "check",
+): Promise<Opened> {
+  await store.open({ migrate, logger: silentLogger, clock: systemClock });
+  return store;
+}
+
+/** For work that only Postgres can do: another kind is refused before anything is opened or made. */
+export function postgresOnly(place: Place, refusal: string): PostgresStore {
+  if (kindOf(place.address) !== "postgres")
+    throw new Misuse(`A store on SQLite ${refusal}: only Postgres can as yet.`);
+  return postgresAt(place);
+}
+
+/** An option that SQLite would pass over is refused: "is ready" would say that it was heard. */
+export function refusePostgresOnly(place: Pick<StoreFlags, "schema" | "partition">): void {
+  for (const name of ["schema", "partition"] as const)
+    if (place[name] !== undefined) throw new Misuse(`--${name} is for Postgres: leave it out on SQLite.`);
+}
+
+function postgresAt({ address, schema, prefix, partition }: Place): PostgresStore {
+  return postgres({ connectionString: address, schema, prefix, partition });
+}
+
+function fileOf(address: string): string {
+  return address.slice("sqlite:".length);
+}
+
+/** SQLite makes a file where there is none, and an empty mirror would say that all is well. */
+export function refuseMissing(address: string): void {
+  if (kindOf(address) !== "sqlite") return;
+  const file = fileOf(address);
+  if (looksLikeAddress(file)) throw new Misuse(`--store: ${filePathAdvice}.`);
+  if (existsSync(file)) return;
+  throw new Error(
+    `There is no file ${resolve(file)}: no mirror has been there. Name the file of your app's mirror. (escrow-mirror migrate makes a new one.)`,
+  );
+}

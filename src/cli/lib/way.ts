@@ -1,0 +1,30 @@
+/** The way of a contract through its machine, as a line. */
+import { contractMachine } from "../../domain/contract.ts";
+import { hasStep } from "../../domain/machine.ts";
+import type { MirroredContract, Transition } from "../../queries/shapes.ts";
+import { styled } from "./columns.ts";
+import { plain } from "./plain.ts";
+
+/** `pending → Approved → [Escrow] → Dispute | Released | …`. Three dots between two statuses are steps that were not seen. */
+export function wayOf({ status }: MirroredContract, history: readonly Transition[]): string {
+  const moves = history.filter(({ entity, moved }) => entity === "contract" && moved);
+  const past = moves.map(({ from, to }, at) => (at === 0 ? first(from, to) : step(from, to)));
+  const way = past.length === 0 ? plain(status) : past.join("");
+  const cut = way.lastIndexOf(plain(status));
+  const here = cut < 0 ? way : `${way.slice(0, cut)}${styled("bold", `[${plain(status)}]`)}`;
+  return here + ahead(status);
+}
+
+function first(from: string | null, to: string): string {
+  return from === null ? plain(to) : `${plain(from)}${step(from, to)}`;
+}
+
+function step(from: string | null, to: string): string {
+  return from === null || hasStep(contractMachine, from, to) ? ` → ${plain(to)}` : ` → … → ${plain(to)}`;
+}
+
+function ahead(status: string): string {
+  if (contractMachine.terminal.includes(status)) return " (the end)";
+  const next = contractMachine.transitions.filter(({ from }) => from === status).map(({ to }) => to);
+  return next.length === 0 ? "" : ` → ${[...new Set(next)].join(" | ")}`;
+}

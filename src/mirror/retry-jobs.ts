@@ -1,0 +1,72 @@
+/** Retries many jobs: in the order in which they were made, a page to a transaction. */
+import { checkOptions, choiceOf, textOf, timeOf } from "../queries/arguments.ts";
+import { ofEvent } from "../queries/jobs.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
+
+/** Selects the jobs to retry: those that fit all given fields. */
+export interface RetryFilter {
+  /** `dead` (default): jobs that gave up. `due`: jobs that wait for their next attempt. */
+  readonly state?: "dead" | "due" | undefined;
+  /** The handler's name. */
+  readonly handler?: string | undefined;
+  /** The type of the delivery's event. */
+  readonly event?: string | undefined;
+  /** Made at or after this time: ISO 8601, or a `Date`. */
+  readonly since?: string | Date | undefined;
+  /** Stops before the next page. Jobs that run again stay so. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How many jobs one transaction looks at: nobody waits for the length of a backlog. */
+const pageRows = 200;
+
+type Place = readonly [createdAt: string, seq: number];
+
+interface Search {
+  readonly state: "dead" | "due";
+  readonly handler: string | undefined;
+  readonly event: string | undefined;
+  readonly from: string | undefined;
+}
+
+/** @returns how many */
+export async function retryJobs(store: Store, filter: RetryFilter = {}): Promise<number> {
+  checkOptions(filter, ["state", "handler", "event", "since", "signal"], "jobs.retryAll");
+  const search = toSearch(filter);
+  let after: Place | undefined;
+  let retried = 0;
+  do {
+    filter.signal?.throwIfAborted();
+    const page = await store.transaction((tx) => retryPage(tx, search, after));
+    retried += page.retried;
+    after = page.end;
+  } while (after !== undefined);
+  return retried;
+}
+
+function toSearch({ state = "dead", handler, event, since }: RetryFilter): Search {
+  return {
+    state: choiceOf(state, ["dead", "due"], "state"),
+    handler: handler === undefined ? undefined : textOf(handler, "handler"),
+    event: event === undefined ? undefined : textOf(event, "event"),
+    from: since === undefined ? undefined : timeOf(since, "since"),
+  };
+}
+
+/** A job that dies again meanwhile lies behind the place: the walk has an end. */
+async function retryPage(
+  tx: StoreTransaction,
+  { state, handler, event, from }: Search,
+  after: Place | undefined,
+): Promise<{ readonly retried: number; readonly end: Place | undefined }> {
+  const of = { field: "state", value: state } as const;
+  const by = ["createdAt", "seq"] as const;
+  const rows = await tx.walk("jobs", { of, by, from, after, rowsMax: pageRows });
+  const handled = rows.filter((row) => handler === undefined || row.handler === handler);
+  const jobs = event === undefined ? handled : await ofEvent(tx, handled, event);
+  const seqs = jobs.map(({ seq }) => seq);
+  await (state === "dead" ? tx.jobs.revive(seqs) : tx.jobs.hasten(seqs));
+  const last = rows.at(-1);
+  const isLast = last === undefined || rows.length < pageRows;
+  return { retried: seqs.length, end: isLast ? undefined : [last.createdAt, last.seq] };
+}
