@@ -302,7 +302,7 @@ describe("escrow-mirror prune", () => {
     const { stdout } = await prune("--schema", schema, "--payloads", "1d");
     expect(stdout).toContain("payloads_2026_04");
     await expect(prune("--schema", schema, "--payloads", "soon")).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("30d"),
     });
   });

@@ -91,7 +91,7 @@ it("takes further options from --config and secrets from --secrets-file, never f
   child.kill("SIGINT");
   expect(await ended).toBe(0);
   const refused = run(["sandbox", "--webhook-secret", "whsec_argument"]);
-  expect([await refused.ended, refused.output()]).toEqual([1, expect.stringContaining("unknown option")]);
+  expect([await refused.ended, refused.output()]).toEqual([2, expect.stringContaining("unknown option")]);
 });
 
 it("shares no code with what it judges", () => {
