@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { postgres } from "../../src/store/postgres/store.ts";
@@ -24,6 +25,18 @@ it.each(targets)("mirror.db on %s reads amounts as numbers, and writes nothing",
 });
 
 const deadlineMs = 700;
+
+/** Ends the connections of this name while the event loop stands, so that no pool hears of it; how many there were. */
+function endedWhileThisProcessIsDeaf(applicationName: string): number {
+  const kill = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = '${applicationName}'`;
+  const script = `
+    import pg from "pg";
+    const client = new pg.Client({ connectionString: ${JSON.stringify(postgresUrl)} });
+    await client.connect();
+    console.log((await client.query(${JSON.stringify(kill)})).rowCount);
+    await client.end();`;
+  return Number(execFileSync(process.execPath, ["--input-type=module", "--eval", script]));
+}
 
 describe("mirror.db that waits for itself", () => {
   it.each([1, 2])("ends with an error that says why, in a pool of %i", async (connectionsMax) => {
@@ -105,6 +118,19 @@ describe.each([
       expect(String(error)).not.toContain(password);
     }
     expect(String(gone)).toContain(`${hostname}:${port}`);
+  });
+
+  it("reads on another connection when those that are idle have just been ended", async () => {
+    const schema = freshSchema();
+    const url = new URL(postgresUrl);
+    url.searchParams.set("application_name", schema);
+    const mirror = await openMirror({ store: postgres({ ...target(url.href), schema }) });
+    await Promise.all(Array.from({ length: 4 }, () => sql`select pg_sleep(0.1)`.execute(mirror.db)));
+    expect(endedWhileThisProcessIsDeaf(schema)).toBeGreaterThanOrEqual(4);
+    expect(await mirror.db.selectFrom("contracts").selectAll().execute()).toEqual([]);
+    expect(endedWhileThisProcessIsDeaf(schema)).toBeGreaterThanOrEqual(1);
+    expect((await mirror.contracts.count()).total).toBe(0);
+    expect((await mirror.health()).ok).toBe(true);
   });
 
   it("leaves to the driver what is wrong with a query", async () => {

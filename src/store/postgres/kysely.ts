@@ -10,7 +10,8 @@ import {
   type QueryResult,
 } from "kysely";
 import { EscrowMirrorError } from "../../shared/errors.ts";
-import { within } from "../../shared/within.ts";
+import { sleep } from "../../shared/timers.ts";
+import { countdownFrom, within } from "../../shared/within.ts";
 import { columnsOf } from "../sql/codec.ts";
 import { refuseWrite } from "../sql/read-only.ts";
 import { faultOf, isOutage, lateAnswer, toUnavailable } from "./faults.ts";
@@ -73,8 +74,27 @@ interface Taken extends DatabaseConnection {
   end(): Promise<void>;
 }
 
-async function acquire({ store, deadlineMs, lend }: ReadingParts): Promise<Taken> {
-  const waitMs = Math.min(deadlineMs, lendingMs);
+/**
+ * A pool can lend a connection whose end it has not heard of yet. Nothing has been read on it, so another one is taken; in
+ * the pause the pool hears of its dead ones.
+ */
+async function acquire(reading: ReadingParts): Promise<Taken> {
+  const { timeLeft } = countdownFrom(Math.min(reading.deadlineMs, lendingMs));
+  for (let tried = 1; ; tried++) {
+    try {
+      return await acquireOnce(reading, timeLeft());
+    } catch (error) {
+      const isLost = error instanceof Error && faultOf(error.cause) === "lost";
+      if (!isLost || tried === triesMax || timeLeft() <= pauseMs) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
+
+const triesMax = 3;
+const pauseMs = 20;
+
+async function acquireOnce({ store, lend }: ReadingParts, waitMs: number): Promise<Taken> {
   const place = `mirror.db on ${store}`;
   const lent = await within(waitMs, lend(), noConnection, (late) => late.release(false)).catch(
     (error: unknown) => {

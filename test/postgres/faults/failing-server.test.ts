@@ -63,8 +63,9 @@ describe.each(kinds)("with %s", (_, target) => {
   it("backends terminated at random lose nothing and end no process", { timeout: 120_000 }, async () => {
     const mirror = await openMirror({ store: postgres({ ...target(), schema: freshSchema() }) });
     let answered = 0;
+    // It waits for the end of each, so that nothing dies after the last.
     const kill =
-      "select count(*) filter (where pg_terminate_backend(pid))::int as killed from pg_stat_activity where pid <> pg_backend_pid() and usename = 'postgres'";
+      "select count(*) filter (where pg_terminate_backend(pid, 5000))::int as killed from pg_stat_activity where pid <> pg_backend_pid() and usename = 'postgres'";
     const kills: Promise<Record<string, unknown>[]>[] = [];
     const answers = await bringAll(mirror, () => {
       // One that kills is itself killed by another now and then.
