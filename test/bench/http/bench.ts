@@ -13,7 +13,7 @@ const rounds = 5;
 /** More than are sent in a round; the bare servers, which look at none of it, start over. */
 const perRound = 15_000 * seconds;
 /** What a server by hand has rows for. */
-const rowsByHand = 90_000;
+const rowsByHand = (rounds + 1) * perRound;
 
 /**
  * Signed deliveries over HTTP, each another one, into Express, Hono and Fastify with the mirror on SQLite FULL, against
