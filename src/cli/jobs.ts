@@ -120,7 +120,9 @@ async function retryAll(flags: RetryFlags): Promise<void> {
       "Jobs that run again stay so; run the command once more for the rest.",
     ),
   );
-  await (flags.json === true ? printJson({ retried }) : print([`${counted(retried, "job")} run again`]));
+  await (flags.json === true
+    ? printJson({ retried })
+    : print([`${counted(retried, "job runs", "jobs run")} again`]));
 }
 
 function hasFilter({ handler, event, since }: RetryFlags): boolean {

@@ -23,7 +23,11 @@ The secret comes from ESCROW_WEBHOOK_SECRET, from --secrets-file (lines of NAME=
 --secret-file (the secret alone; - reads it from standard input). It is never given on the command
 line, and never printed.
 
-Exit codes: 0 a scheme fits, 1 none does (the reason is printed), 2 the input can't be used.`;
+Exit codes: 0 a scheme fits, 1 none does (the reason is printed), 2 the input can't be used.
+
+Examples:
+  # what a captured request is signed with
+  escrow-mirror signature detect --body body.bin --headers headers.txt`;
 
 interface Flags {
   readonly body: string;

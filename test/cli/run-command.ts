@@ -7,13 +7,19 @@ export interface Ran {
   readonly code: string | number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Both, in the order of printing. */
+  readonly both: string;
 }
 
 /** Runs a command line as `escrow-mirror` does, in this process: starting one for each case would take most of the time. */
 export async function run(values: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const printed = { stdout: "", stderr: "" };
+  const printed = { stdout: "", stderr: "", both: "" };
   for (const name of ["stdout", "stderr"] as const)
-    vi.spyOn(process[name], "write").mockImplementation((text) => (printed[name] += String(text)) !== "");
+    vi.spyOn(process[name], "write").mockImplementation((text) => {
+      printed[name] += String(text);
+      printed.both += String(text);
+      return true;
+    });
   for (const [name, value] of Object.entries({ ESCROW_MIRROR_STORE: "", DATABASE_URL: "", ...env }))
     vi.stubEnv(name, value);
   try {
@@ -42,6 +48,6 @@ export async function runCommand(
   values: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ code: string | number; output: string }> {
-  const { code, stdout, stderr } = await run([command.name(), ...values], env);
-  return { code, output: stderr + stdout };
+  const { code, both } = await run([command.name(), ...values], env);
+  return { code, output: both };
 }

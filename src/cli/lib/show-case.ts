@@ -101,7 +101,7 @@ function stepOf({ milestoneId, from, to, moved }: Transition): string {
 }
 
 function openLines({ stuck, since, what, next }: Open): string[] {
-  const age = since === null ? "" : ` (${shownAge(since)}, since ${shownTime(since)})`;
   const mark = stuck ? styled("yellow", "! ") : "- ";
-  return [`${mark}${plain(what)}${age}`, ...next.map((each) => `    ${plain(each)}`)];
+  const age = since === null ? [] : [`since ${shownTime(since)} (${shownAge(since)})`];
+  return [`${mark}${plain(what)}`, ...[...age, ...next.map(plain)].map((each) => `    ${each}`)];
 }
