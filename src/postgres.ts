@@ -1,6 +1,5 @@
-export { postgres, type PostgresStore } from "./store/postgres/store.ts";
+export { postgres } from "./store/postgres/store.ts";
 export type { PostgresOptions, PostgresTarget } from "./store/postgres/options.ts";
 export type { Period } from "./store/postgres/payloads.ts";
-export type { PrunedPayloads } from "./store/postgres/prune.ts";
 export type { HostKysely, PgClient, PgNotification, PgPool } from "./store/postgres/pool.ts";
 export type { Store } from "./store/store.ts";

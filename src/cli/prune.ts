@@ -6,6 +6,8 @@ import { orExplain } from "./lib/explain.ts";
 import { printJson } from "./lib/print.ts";
 import { opened, placeOf, postgresOnly, type StoreFlags } from "./lib/stores.ts";
 import { readAge } from "./lib/values.ts";
+import { prune } from "../retention/prune.ts";
+import { systemClock } from "../shared/clock.ts";
 
 interface Flags extends StoreFlags {
   readonly payloads: number;
@@ -30,13 +32,12 @@ export function pruneCommand(): Command {
 }
 
 async function runPrune(flags: Flags): Promise<void> {
-  const before = new Date(Date.now() - flags.payloads);
   const store = await opened(postgresOnly(placeOf(flags), "can't be pruned"), "check");
   try {
-    const { partitions, rows } = await store.prunePayloads(before);
-    if (flags.json === true) return await printJson({ partitions, payloads: rows });
+    const { partitions, payloads } = await prune({ store, clock: systemClock }, { payloads: flags.payloads });
+    if (flags.json === true) return await printJson({ partitions, payloads });
     for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
-    process.stdout.write(`deleted ${counted(rows, "payload")} outside of partitions\n`);
+    process.stdout.write(`deleted ${counted(payloads, "payload")} outside of partitions\n`);
   } finally {
     await store.close();
   }

@@ -29,9 +29,10 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   async function sweepAll(): Promise<void> {
     const before = toIsoTime(clock.now() - keepMs);
     for (let after: Place | undefined; !closing.signal.aborted; await sleep(pauseMs)) {
-      const last = await store.transaction((tx) => sweepPage(tx, before, after));
-      if (last === undefined) return;
-      after = [last.createdAt, last.seq];
+      const page = { state: "done", before, after, rowsMax: pageRows } as const;
+      const { next } = await store.transaction((tx) => sweepPage(tx, page));
+      if (next === undefined) return;
+      after = next;
     }
   }
 
@@ -58,27 +59,35 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   };
 }
 
-type Place = readonly [createdAt: string, seq: number];
+type Place = readonly (string | number)[];
 
-/** Gives the last row that was looked at, where there may be more behind it. */
-async function sweepPage(
+interface SweepPage {
+  readonly state: Extract<JobRow["state"], "done" | "dead">;
+  /** Jobs that ended before go. */
+  readonly before: string;
+  readonly after: Place | undefined;
+  readonly rowsMax: number;
+}
+
+/** @returns how many jobs went, and where the next page begins, if there may be more */
+export async function sweepPage(
   tx: StoreTransaction,
-  before: string,
-  after: Place | undefined,
-): Promise<JobRow | undefined> {
+  { state, before, after, rowsMax }: SweepPage,
+): Promise<{ readonly removed: number; readonly next: Place | undefined }> {
   if (after === undefined) await tx.remove("failures", [{ field: "changedAt", op: "<", value: before }]);
   const page = await tx.walk(
     "jobs",
     {
-      of: { field: "state", value: "done" },
+      of: { field: "state", value: state },
       by: ["createdAt", "seq"],
       after,
       until: before,
-      rowsMax: pageRows,
+      rowsMax,
     },
     { without: allBut("jobs", ["seq", "jobKey", "createdAt", "finishedAt"]) },
   );
   const old = page.filter(({ jobKey, finishedAt }) => !isOncePerEver(jobKey) && (finishedAt ?? "") < before);
   if (old.length > 0) await tx.remove("jobs", [{ field: "seq", op: "in", value: old.map(({ seq }) => seq) }]);
-  return page.length < pageRows ? undefined : page.at(-1);
+  const last = page.length < rowsMax ? undefined : page.at(-1);
+  return { removed: old.length, next: last && [last.createdAt, last.seq] };
 }

@@ -48,6 +48,8 @@ import { createSecretProof } from "../receiver/secrets/proof.ts";
 import { createReceiver, type Receiver } from "../receiver/receive.ts";
 import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/by-hand/rebuild.ts";
 import { release } from "../receiver/by-hand/release.ts";
+import { prune } from "../retention/prune.ts";
+import type { Pruned, PruneOptions } from "../retention/prune-options.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
 import { openSecrets } from "../receiver/secrets/live-secrets.ts";
@@ -149,6 +151,14 @@ export interface Mirror extends HandlerSurface {
    *   `store-unavailable`; `inside-transaction`
    */
   rotateSecret(options: RotateSecretOptions): Promise<void>;
+  /**
+   * Deletes old bodies, headers and jobs, in short steps: deliveries are handled meanwhile. Ids, hashes and facts stay, so
+   * duplicates are recognised for ever, and a late event or a rebuild gives the same result. A SQLite file that the mirror
+   * made gets smaller.
+   *
+   * @throws EscrowMirrorError `invalid-argument`; `store-unavailable`; `inside-transaction`; the signal's reason
+   */
+  prune(options: PruneOptions): Promise<Pruned>;
   /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
   /** Kysely for your own reads and joins. Its connection can't write. */
@@ -339,6 +349,10 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     rotateSecret: async (options) => {
       inside.refuseInTransaction("mirror.rotateSecret()");
       await rotate(options);
+    },
+    prune: async (options) => {
+      inside.refuseInTransaction("mirror.prune()");
+      return prune({ store, clock }, options);
     },
     health,
     get db() {

@@ -78,6 +78,9 @@ export function createLazyStore<Built extends Store>(
     get listen() {
       return opened().listen;
     },
+    get upkeep() {
+      return opened().upkeep;
+    },
     close,
   };
   return { store, opened };

@@ -1,6 +1,9 @@
 import type { StoreReader } from "./store.ts";
 import type { DeliveryRow, PayloadRow } from "./tables.ts";
 
+/** A payload stays, however old, while its delivery has one of these outcomes, or a job is owed for it (`openStates`). */
+export const keptOutcomes = ["quarantined"] as const satisfies readonly DeliveryRow["outcome"][];
+
 /** The raw bytes of a delivery; `undefined` once they are pruned. */
 export async function payloadOf(
   reader: StoreReader,

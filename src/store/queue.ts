@@ -28,6 +28,8 @@ export interface JobQueue {
   revive(seqs: readonly number[]): Promise<void>;
   /** Ends the wait of due jobs for their next attempt. Their attempts count on. */
   hasten(seqs: readonly number[]): Promise<void>;
+  /** Which of these contents a job is still owed for: its handler needs the body. */
+  owedFor(contentKeys: readonly string[]): Promise<string[]>;
   /** Locks the subscriptions: shared by commits, or alone for one registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
   /** Takes a lease that nobody else holds, or holds on to it. Resolves with `false` if another holds it. */

@@ -40,8 +40,29 @@ export interface Store {
    * function that stops it.
    */
   readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
+  /** The room that rows took, once they are gone. */
+  readonly upkeep: Upkeep;
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
+}
+
+/** How a store frees room. Each call is one short step: what goes, and when, is decided above the port. */
+export interface Upkeep {
+  /**
+   * Drops what holds payloads of before `before` alone, whole, where the store keeps payloads by time. Payloads that must
+   * stay are moved. The rest goes row by row.
+   */
+  dropPayloads(before: string): Promise<DroppedPayloads>;
+  /** Gives up to `pages` free pages of the file back to the disk. Resolves with whether there may be more. */
+  shrink(pages: number): Promise<boolean>;
+}
+
+/** The payloads that were dropped whole. */
+export interface DroppedPayloads {
+  /** The names of the partitions. */
+  readonly partitions: readonly string[];
+  /** Older ones are deleted row by row: those that arrived later are in a partition that goes as a whole. ISO 8601. */
+  readonly rowsBefore: string;
 }
 
 /** Whoever waits for jobs that other processes add. */

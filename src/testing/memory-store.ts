@@ -80,6 +80,10 @@ export function createMemoryStore(): Store {
       );
       return due.map((job) => job["nextAttemptAt"] as string).sort()[0] ?? null;
     },
+    upkeep: {
+      dropPayloads: async (before) => ({ partitions: [], rowsBefore: before }),
+      shrink: async () => false,
+    },
     close: () =>
       lock.run(async () => {
         closed = true;

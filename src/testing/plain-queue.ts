@@ -146,6 +146,14 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       for (const { seq } of due) await set(seq, { nextAttemptAt: nowPlus(0) });
     },
 
+    async owedFor(contentKeys) {
+      const owed = await find([
+        { field: "contentKey", op: "in", value: contentKeys },
+        { field: "state", op: "in", value: openStates },
+      ]);
+      return owed.flatMap(({ contentKey }) => contentKey ?? []);
+    },
+
     lockSubscriptions: async () => {},
 
     async lease({ name, holder, leaseMs }) {

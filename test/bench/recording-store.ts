@@ -41,6 +41,9 @@ function recordingStore(store: Store, commits: RecordedWrite[][]): Store {
       return store.lookEveryMs;
     },
     nextJobAt: (handlers) => store.nextJobAt(handlers),
+    get upkeep() {
+      return store.upkeep;
+    },
     close: () => store.close(),
     get db() {
       return store.db;

@@ -4,10 +4,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
-import { postgres, type PostgresStore } from "../../src/store/postgres/store.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { delivery, signed } from "../support/delivery.ts";
 import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
 import { freshSchema, openPool, postgresUrl, run, targets } from "../support/postgres.ts";
+import { prunePayloads } from "../support/prune.ts";
 
 const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
 const day = 86_400_000;
@@ -15,7 +17,7 @@ const april = Date.UTC(2026, 3, 14);
 
 interface Opened {
   readonly mirror: Mirror;
-  readonly store: PostgresStore;
+  readonly store: Store;
   readonly clock: TestClock;
 }
 
@@ -86,7 +88,7 @@ describe("payloads in partitions", () => {
     ]);
     expect(await bodyOf(mirror, "wh-1")).toBe(String(created.body));
 
-    const pruned = await store.prunePayloads(new Date("2026-05-20T00:00:00Z"));
+    const pruned = await prunePayloads(store, new Date("2026-05-20T00:00:00Z"));
     expect(pruned).toEqual({ partitions: ["payloads_2026_04"], rows: 0 });
     expect(await partitions(schema)).not.toContain("payloads_2026_04");
     expect(await bodyOf(mirror, "wh-1")).toBe(null);
@@ -118,7 +120,7 @@ describe("payloads in partitions", () => {
     clock.advance(10 * day);
     await mirror.receive(created);
     expect(await run(`select count(*)::int as rows from "${schema}".payloads_other`)).toEqual([{ rows: 1 }]);
-    await store.prunePayloads(new Date(april));
+    await prunePayloads(store, new Date(april));
     expect(await run(`select count(*)::int as rows from "${schema}".payloads_2026_04_24`)).toEqual([
       { rows: 1 },
     ]);
@@ -139,7 +141,7 @@ describe("payloads in partitions", () => {
       expect(await bodyOf(each, "wh-2")).toBe(String(approved.body));
     }
     clock.advance(90 * day);
-    expect(await store.prunePayloads(new Date(clock.now()))).toEqual({
+    expect(await prunePayloads(store, new Date(clock.now()))).toEqual({
       partitions: ["payloads_2026_04", "payloads_2026_05", "payloads_2026_06"],
       rows: 0,
     });
@@ -156,7 +158,7 @@ describe("payloads in partitions", () => {
     const asking = await open(schema, clock, "month");
     expect(await partitions(schema)).toEqual(["payloads_2026_05", "payloads_2026_06", "payloads_other"]);
     expect(await asideBody(asking.mirror)).toBe("not JSON");
-    expect((await store.prunePayloads(new Date(april + day))).rows).toBe(10_001);
+    expect((await prunePayloads(store, new Date(april + day))).rows).toBe(10_001);
     expect(await asideBody(mirror)).toBe("not JSON");
   });
 
@@ -210,7 +212,7 @@ describe("pruning partitions", () => {
     const schema = freshSchema();
     const { mirror, store } = await openPrunable(schema);
     const letGo = await holding(`select from "${schema}".payloads_2026_04 limit 1`);
-    const pruning = store.prunePayloads(may);
+    const pruning = prunePayloads(store, may);
     await waitsFor(`"${schema}".payloads_2026_04`);
     expect((await mirror.receive(approved)).status).toBe(200);
     expect(await partitions(schema)).toContain("payloads_2026_04");
@@ -227,7 +229,7 @@ describe("pruning partitions", () => {
     const letGo = await holding(
       `insert into "${schema}".payloads values ('key', '2026-07-20T00:00:00.000Z', '{}', '')`,
     );
-    const pruning = store.prunePayloads(new Date(april));
+    const pruning = prunePayloads(store, new Date(april));
     await waitsFor(`"${schema}".payloads_other`);
     await letGo();
     await pruning;
@@ -243,11 +245,12 @@ describe("pruning partitions", () => {
       `insert into "${schema}".payloads select n::text::bytea, '2025-01-01T00:00:00.000Z', '{}', '' from generate_series(1, 12000) as n`,
     );
     await run(
-      `create table "${schema}".statements (rows int); create function "${schema}".note() returns trigger language plpgsql as $$ begin insert into "${schema}".statements select count(*) from gone; return null; end $$; create trigger note after delete on "${schema}".payloads_other referencing old table as gone for each statement execute function "${schema}".note()`,
+      `create table "${schema}".statements (rows int); create function "${schema}".note() returns trigger language plpgsql as $$ begin insert into "${schema}".statements select count(*) from gone; return null; end $$; create trigger note after delete on "${schema}".payloads referencing old table as gone for each statement execute function "${schema}".note()`,
     );
-    expect((await store.prunePayloads(may)).rows).toBe(12_000);
+    expect((await prunePayloads(store, may)).rows).toBe(12_000);
     const pages = await run(`select rows from "${schema}".statements where rows > 0 order by rows desc`);
-    expect(pages.map(({ rows }) => rows)).toEqual([5000, 5000, 2000]);
+    expect(pages.reduce((sum, { rows }) => sum + Number(rows), 0)).toBe(12_000);
+    expect(Number(pages[0]?.["rows"])).toBeLessThanOrEqual(500);
   });
 
   it("drops partitions of any name in its schema, and none of another's", async () => {
@@ -256,7 +259,7 @@ describe("pruning partitions", () => {
     await run(
       `create schema "${elsewhere}"; create table "${schema}"."Payloads of March's" partition of "${schema}".payloads for values from ('2026-03') to ('2026-04'); create table "${elsewhere}".payloads_2026_02 partition of "${schema}".payloads for values from ('2026-02') to ('2026-03'); create table "${schema}".payloads_2026_02 ()`,
     );
-    expect([...(await store.prunePayloads(may)).partitions].sort()).toEqual([
+    expect([...(await prunePayloads(store, may)).partitions].sort()).toEqual([
       "Payloads of March's",
       "payloads_2026_04",
     ]);
@@ -274,7 +277,7 @@ describe.each(targets)("pruning over %s", (_, target) => {
     const mirror = await openMirror({ store, clock });
     for (const each of [created, unreadable]) expect((await mirror.receive(each)).status).toBe(200);
     clock.advance(90 * day);
-    const { partitions: dropped, rows } = await store.prunePayloads(new Date(clock.now() - 30 * day));
+    const { partitions: dropped, rows } = await prunePayloads(store, new Date(clock.now() - 30 * day));
     expect([dropped.length > 0, rows]).toEqual(partition === undefined ? [false, 1] : [true, 0]);
     const [kept] = (await mirror.quarantine.list()).items;
     expect(Buffer.from((await kept?.body()) ?? []).toString()).toBe("not JSON");
@@ -286,8 +289,8 @@ describe("without partitions", () => {
   it("payloads are deleted row by row, but for what is quarantined", async () => {
     const { mirror, store } = await open(freshSchema());
     for (const each of [created, approved, unreadable]) await mirror.receive(each);
-    expect(await store.prunePayloads(new Date(april + day))).toEqual({ partitions: [], rows: 2 });
-    expect(await store.prunePayloads(new Date(april + day))).toEqual({ partitions: [], rows: 0 });
+    expect(await prunePayloads(store, new Date(april + day))).toEqual({ partitions: [], rows: 2 });
+    expect(await prunePayloads(store, new Date(april + day))).toEqual({ partitions: [], rows: 0 });
     const [aside] = (await mirror.quarantine.list()).items;
     expect(await bodyOf(mirror, aside?.id ?? "")).toBe("not JSON");
     expect(await bodyOf(mirror, "wh-1")).toBe(null);
@@ -317,11 +320,11 @@ describe("escrow-mirror prune", () => {
   });
 });
 
-describe("prunePayloads", () => {
+describe("pruning", () => {
   it("rejects with store-unavailable before the store is opened, and with closed once it is closed", async () => {
     const store = postgres({ connectionString: postgresUrl, schema: freshSchema() });
-    await expect(store.prunePayloads(may)).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(prunePayloads(store, may)).rejects.toMatchObject({ code: "store-unavailable" });
     await (await openMirror({ store })).close();
-    await expect(store.prunePayloads(may)).rejects.toMatchObject({ code: "closed" });
+    await expect(prunePayloads(store, may)).rejects.toMatchObject({ code: "closed" });
   });
 });

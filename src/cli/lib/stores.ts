@@ -6,7 +6,7 @@ import { filePathAdvice, looksLikeAddress } from "../../shared/file-path.ts";
 import { silentLogger } from "../../shared/logger.ts";
 import { defaultPlaces as defaults } from "../../store/place-options.ts";
 import type { Period } from "../../store/postgres/payloads.ts";
-import { postgres, type PostgresStore } from "../../store/postgres/store.ts";
+import { postgres } from "../../store/postgres/store.ts";
 import { sqlite } from "../../store/sqlite/store.ts";
 import type { Store } from "../../store/store.ts";
 import { loadConfig } from "./config.ts";
@@ -124,7 +124,7 @@ export async function opened<Opened extends Store>(
 }
 
 /** For work that only Postgres can do: another kind is refused before anything is opened or made. */
-export function postgresOnly(place: Place, refusal: string): PostgresStore {
+export function postgresOnly(place: Place, refusal: string): Store {
   if (kindOf(place.address) !== "postgres")
     throw new Misuse(`A store on SQLite ${refusal}: only Postgres can as yet.`);
   return postgresAt(place);
@@ -136,7 +136,7 @@ export function refusePostgresOnly(place: Pick<StoreFlags, "schema" | "partition
     if (place[name] !== undefined) throw new Misuse(`--${name} is for Postgres: leave it out on SQLite.`);
 }
 
-function postgresAt({ address, schema, prefix, partition }: Place): PostgresStore {
+function postgresAt({ address, schema, prefix, partition }: Place): Store {
   return postgres({ connectionString: address, schema, prefix, partition });
 }
 

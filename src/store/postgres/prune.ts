@@ -1,40 +1,21 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { sleep } from "../../shared/timers.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
-import { isBusy, layOutPayloads, limitLockWait, partitionsOf, periodOf, type Partition } from "./payloads.ts";
+import { isBusy, layOutPayloads, limitLockWait, partitionsOf, type Partition } from "./payloads.ts";
 import type { Engine, Session } from "../sql/session.ts";
+import { keptOutcomes } from "../payload.ts";
+import { openStates } from "../queue.ts";
+import type { DroppedPayloads } from "../store.ts";
 
-/** The bodies and headers that were removed. */
-export interface PrunedPayloads {
-  /** Names of the partitions that were dropped. */
-  readonly partitions: readonly string[];
-  /** How many deliveries outside of partitions lost their body and headers. */
-  readonly rows: number;
-}
-
-export interface PruneParts {
+export interface DropParts {
   readonly engine: Engine;
   readonly place: TablePlace;
   readonly before: string;
   readonly now: Date;
 }
 
-/** How many rows one transaction deletes: none holds locks for long. */
-const pageRows = 5000;
-
-/** Takes old payloads away, in many short transactions: those that receive meanwhile hardly wait. */
-export async function prunePayloads(parts: PruneParts): Promise<PrunedPayloads> {
-  const partitions = await dropPartitions(parts);
-  let rows = 0;
-  for (;;) {
-    const deleted = await parts.engine.transaction((session) => deletePage(session, parts));
-    if (deleted === 0) return { partitions, rows };
-    rows += deleted;
-  }
-}
-
 /** Old ones go, and those of the periods to come are made: a process may run for years without being opened again. */
-async function dropPartitions(parts: PruneParts): Promise<string[]> {
+export async function dropPartitions(parts: DropParts): Promise<DroppedPayloads> {
   const { engine, place, before, now } = parts;
   const partitions = await engine.migration(async (session) => {
     const isDivided = await layOutPayloads(session, place, { period: undefined, mayCreate: true, now });
@@ -45,7 +26,9 @@ async function dropPartitions(parts: PruneParts): Promise<string[]> {
   for (const partition of old)
     if (await patiently(engine, (session) => dropPartition(session, place, partition)))
       dropped.push(partition.name);
-  return dropped;
+  // Rows of a partition go with it: to delete them one by one would write as much as they hold.
+  const current = partitions.find(({ from, to }) => from <= before && before < to);
+  return { partitions: dropped, rowsBefore: current?.from ?? before };
 }
 
 /** How often a lock is tried for, and the time between in which those that had to wait get on. */
@@ -94,33 +77,12 @@ async function dropPartition(session: Session, place: TablePlace, { name }: Part
   return true;
 }
 
-/** Deletes the oldest payloads that are in no partition of a period, row by row; says how many. */
-async function deletePage(session: Session, { place, before }: PruneParts): Promise<number> {
-  const at = sqlNamesIn(place);
-  const isDivided = (await periodOf(session, place)) !== undefined;
-  const payloads = at(isDivided ? "payloads_other" : "payloads");
-  const [row] = await session.all(
-    `with gone as (
-       delete from ${payloads} where ctid = any(array(
-         select p.ctid from ${payloads} as p
-         where p.received_at < $1 and not exists (
-           select from ${at("deliveries")} as d
-           where d.content_key = p.content_key and d.received_at = p.received_at and ${isKept(at)}
-         )
-         order by p.received_at
-         limit $2
-       ))
-       returning 1
-     )
-     select count(*)::bigint from gone`,
-    [before, pageRows],
-  );
-  return Number(row?.[0]);
+function isKept(at: (table: string) => string): string {
+  return `(d.outcome in (${listed(keptOutcomes)}) or exists (
+    select from ${at("jobs")} as j where j.content_key = d.content_key and j.state in (${listed(openStates)})
+  ))`;
 }
 
-/** Deliveries that may still be released keep their payload, whatever their age. */
-function isKept(at: (table: string) => string): string {
-  return `(d.outcome = 'quarantined' or exists (
-    select from ${at("jobs")} as j where j.content_key = d.content_key and j.state in ('waiting', 'due', 'running')
-  ))`;
+function listed(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(", ");
 }

@@ -1,5 +1,5 @@
 import { toIsoTime, type Clock } from "../../shared/clock.ts";
-import { columnsOf, decodeRows, encodeValue, type SqlValue } from "../sql/codec.ts";
+import { columnsOf, decodeRows, decodeValue, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { ArraySession } from "../sql/session.ts";
 import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
@@ -105,6 +105,15 @@ export function createArrayQueue(
 
     async hasten(seqs) {
       await session.run(sql.hasten, [now(), bigints(seqs)]);
+    },
+
+    async owedFor(contentKeys) {
+      const keys = toArray(
+        "bytea",
+        contentKeys.map((key) => encodeValue("hex", key)),
+      );
+      const rows = await session.all(sql.owedFor, [keys]);
+      return rows.map(([key]) => decodeValue("hex", key) as string);
     },
 
     lockSubscriptions: async (how) => {
@@ -282,5 +291,6 @@ export function arrayQueueStatements(place: TablePlace) {
       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
       where l.holder = excluded.holder or l.held_until < ${timeIn()}
       returning 1::bigint`,
+    owedFor: `select distinct content_key from ${jobs} where content_key = any($1::bytea[]) and ${open}`,
   };
 }

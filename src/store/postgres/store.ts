@@ -27,7 +27,7 @@ import {
 } from "./options.ts";
 import { proveWriting } from "../prove-writing.ts";
 import { probe } from "./probe.ts";
-import { prunePayloads, type PrunedPayloads } from "./prune.ts";
+import { dropPartitions } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
 import { listenForJobs, type HeldClient } from "./listen.ts";
 import {
@@ -44,16 +44,6 @@ import type { Session } from "../sql/session.ts";
 import { createStatements, type AnyDatabase } from "../sql/statements.ts";
 import type { Store } from "../store.ts";
 
-/** A store in Postgres, with one more method. */
-export interface PostgresStore extends Store {
-  /**
-   * Removes raw bodies and headers that arrived before `before`. Partitions without newer rows are dropped; rows
-   * without a partition are deleted one by one. Facts, ids and hashes stay, so late events and duplicates are still handled
-   * correctly. Quarantined deliveries keep their bodies.
-   */
-  prunePayloads(before: Date): Promise<PrunedPayloads>;
-}
-
 /**
  * A store in Postgres, for any number of processes on any number of machines. Connections hold no state between
  * transactions, so you can use a pooler such as PgBouncer in transaction mode.
@@ -65,21 +55,19 @@ export interface PostgresStore extends Store {
  *
  * @throws EscrowMirrorError `invalid-configuration`; on opening `missing-peer`, `store-unavailable`, `schema-version`
  */
-export function postgres(target: PostgresTarget & PostgresOptions): PostgresStore {
+export function postgres(target: PostgresTarget & PostgresOptions): Store {
   const settings = parsePostgresOptions(target);
   const { schema, prefix, deadlineMs, partition } = settings;
   const place = { schema, prefix };
   const description = describeTarget(settings);
-  const { store, opened } = createLazyStore(description, async () => {
+  const { store } = createLazyStore(description, async () => {
     const { connections, db } = await connect(settings, description);
     const built = buildStore({ place, description, deadlineMs, partition, connections, db });
     if (!settings.listen) return built;
     const hold = (): Promise<HeldClient> => holdClient(settings);
     return { ...built, listen: (listener) => listenForJobs({ place, connect: hold }, listener) };
   });
-  return Object.assign(store, {
-    prunePayloads: async (before: Date) => opened().prunePayloads(before),
-  });
+  return store;
 }
 
 interface StoreParts {
@@ -91,11 +79,12 @@ interface StoreParts {
   readonly db: Kysely<MirrorDatabase>;
 }
 
-function buildStore(parts: StoreParts): PostgresStore {
+function buildStore(parts: StoreParts): Store {
   const { place, description, deadlineMs, partition, connections, db } = parts;
   const kysely = new Kysely<AnyDatabase>({ dialect: compiling });
   const arrayStatements = createArrayStatements(kysely, place);
   const queueStatements = arrayQueueStatements(place);
+  let clock: Clock = systemClock;
   const engine = createPostgresEngine({
     description,
     connections,
@@ -128,8 +117,12 @@ function buildStore(parts: StoreParts): PostgresStore {
       return { ...lent, takeBack };
     },
     nextJobAt: (session, handlers) => nextArrayJobAt(session, place, handlers),
+    upkeep: {
+      dropPayloads: (before) => dropPartitions({ engine, place, before, now: new Date(clock.now()) }),
+      // Autovacuum makes the room of deleted rows free for new ones.
+      shrink: async () => false,
+    },
   });
-  let clock: Clock = systemClock;
   const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {
     const work = (session: Session) => layOutPayloads(session, place, { period: partition, mayCreate, now });
     // Who may not create only looks, and waits for nobody.
@@ -144,8 +137,6 @@ function buildStore(parts: StoreParts): PostgresStore {
       await layOut(options.migrate === "auto", new Date(options.clock.now()));
       await proveWriting(store);
     },
-    prunePayloads: (before) =>
-      prunePayloads({ engine, place, before: before.toISOString(), now: new Date(clock.now()) }),
   };
 }
 

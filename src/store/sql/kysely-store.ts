@@ -18,6 +18,7 @@ import type {
   Store,
   StoreTransaction,
   Stretch,
+  Upkeep,
 } from "../store.ts";
 import { allBut, tables, type TableName, type Tables } from "../tables.ts";
 import { proveMet, unwritable } from "../unwritable.ts";
@@ -34,6 +35,7 @@ export interface KyselyStoreParts<Connected extends Session> {
   readonly lend: (session: Connected) => Lent;
   readonly lookEveryMs: number;
   readonly nextJobAt: (session: Connected, handlers: readonly string[]) => Promise<string | null>;
+  readonly upkeep: Upkeep;
 }
 
 /** The one SQL implementation of the store. */
@@ -66,6 +68,7 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
     read: (work) => engine.read((session) => work(createTransaction(session, statements, batches(session)))),
     lookEveryMs: parts.lookEveryMs,
     nextJobAt: (handlers) => engine.read((session) => parts.nextJobAt(session, handlers)),
+    upkeep: parts.upkeep,
     close: () => engine.close(),
   };
 }

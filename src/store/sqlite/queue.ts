@@ -1,5 +1,5 @@
 import { toIsoTime, type Clock } from "../../shared/clock.ts";
-import { columnsOf, decodeRows, encodeValue, type SqlValue } from "../sql/codec.ts";
+import { columnsOf, decodeRows, decodeValue, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { RowSession } from "../sql/session.ts";
 import type { Store } from "../store.ts";
@@ -96,6 +96,12 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
       for (const seq of seqs) await session.run(sql.hasten, [nowPlus(0), seq, nowPlus(0)]);
     },
 
+    async owedFor(contentKeys) {
+      const runs = contentKeys.map((key) => [encodeValue("hex", key)]);
+      const rows = await session.allEach(sql.owedFor, runs);
+      return rows.map(([key]) => decodeValue("hex", key) as string);
+    },
+
     lockSubscriptions: async () => {},
 
     lease: async ({ name, holder, leaseMs }) =>
@@ -186,5 +192,6 @@ export function rowQueueStatements(place: TablePlace) {
       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
       where l.holder = excluded.holder or l.held_until < ?
       returning 1`,
+    owedFor: `select content_key from ${jobs} where content_key = ? and ${open} limit 1`,
   };
 }

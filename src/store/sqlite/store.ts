@@ -16,6 +16,7 @@ import { lendWriter } from "./kysely.ts";
 import { parseSqliteOptions, type SqliteOptions, type SqliteTarget } from "./options.ts";
 import { createRowQueue, lookAgainWhenChanged, nextRowJobAt, rowQueueStatements } from "./queue.ts";
 import { selective } from "./selective.ts";
+import { createFileUpkeep } from "./upkeep.ts";
 
 /**
  * A store in an SQLite file (WAL, `synchronous=FULL`), for one machine and any number of processes. Needs the package
@@ -67,6 +68,7 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
     lend: () => lendWriter(connections.writer, place),
     nextJobAt: (session, handlers) => nextRowJobAt(session, place, handlers),
     batches: (session) => createRowBatches(session, statements),
+    upkeep: createFileUpkeep(connections, engineParts.busyTimeoutMs),
   });
   return {
     ...store,

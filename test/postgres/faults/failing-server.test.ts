@@ -9,6 +9,7 @@ import { openMirror } from "../../support/mirror.ts";
 import { createServerOfOurs, type PostgresServer } from "../../support/postgres-server.ts";
 import { openProxy } from "../../support/proxy.ts";
 import { freshSchema, openPool, postgresUrl, run } from "../../support/postgres.ts";
+import { prunePayloads } from "../../support/prune.ts";
 
 const isSoak = process.env["SOAK"] === "1";
 const count = isSoak ? 5_000 : 500;
@@ -222,7 +223,7 @@ describe("a database", () => {
     const store = postgres({ connectionString: postgresUrl, schema: freshSchema() });
     const mirror = await openMirror({ store });
     await mirror.receive(event(1));
-    const pruning = store.prunePayloads(new Date());
+    const pruning = prunePayloads(store, new Date());
     await Promise.all([
       expect(pruning).rejects.toMatchObject({
         code: "closed",

@@ -52,7 +52,7 @@ export const initial = {
         `body ${bytes} not null`,
         `primary key (content_key, received_at)`,
       ]),
-      index("payloads_by_arrival", "payloads (received_at)"),
+      index("payloads_by_arrival", "payloads (received_at, content_key)"),
 
       table("inputs", [
         `seq ${serial}`,

@@ -1,0 +1,42 @@
+import { ageOf, checkOptions } from "../queries/arguments.ts";
+
+/** Options of `mirror.prune()`. Ages are in milliseconds. Without an age nothing of that kind is deleted. */
+export interface PruneOptions {
+  /**
+   * Deletes bodies and headers that arrived longer ago. Quarantined deliveries keep theirs until they are dismissed or
+   * released, and deliveries with an open job keep theirs until it has run.
+   */
+  readonly payloads?: number | undefined;
+  /** Deletes done and dead jobs that ended longer ago. Done jobs are deleted after seven days anyway. */
+  readonly jobs?: number | undefined;
+  /** Deletes the bodies and headers of dismissed deliveries that arrived longer ago. */
+  readonly quarantine?: number | undefined;
+  /** Called after each step, with the counts so far. */
+  readonly onProgress?: ((progress: Pruned) => void) | undefined;
+  /** Stops before the next step. Deleted rows stay deleted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The rows that `mirror.prune()` deleted. */
+export interface Pruned {
+  /** Bodies with their headers, without those in dropped partitions. */
+  readonly payloads: number;
+  /** Postgres with `partition`: the names of the dropped partitions. Otherwise empty. */
+  readonly partitions: readonly string[];
+  /** Jobs. */
+  readonly jobs: number;
+  /** Bodies of dismissed deliveries. */
+  readonly quarantine: number;
+}
+
+const names = ["payloads", "jobs", "quarantine", "onProgress", "signal"];
+
+/** @throws EscrowMirrorError `invalid-argument` that names the option */
+export function parsePruneOptions(options: PruneOptions): PruneOptions {
+  checkOptions(options, names, "mirror.prune()");
+  for (const name of ["payloads", "jobs", "quarantine"] as const) {
+    const age = options[name];
+    if (age !== undefined) ageOf(age, name);
+  }
+  return options;
+}

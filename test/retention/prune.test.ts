@@ -1,0 +1,50 @@
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/store/sqlite/store.ts";
+import { delivery } from "../support/delivery.ts";
+import { openMirror, storeKinds, temporaryFile, testClock } from "../support/mirror.ts";
+import { describePrune } from "./prune-contract.ts";
+
+for (const [name, create] of storeKinds) describePrune({ name, create });
+
+describe("a file on SQLite", () => {
+  const fill = async (file: string) => {
+    const clock = testClock();
+    const mirror = await openMirror({ store: sqlite(file), clock });
+    const notes = "x".repeat(20_000);
+    for (let id = 0; id < 100; id++)
+      await mirror.receive(delivery("contract.created", { id: `m-${id}`, contractId: `C-${id}`, notes }));
+    clock.advance(1000);
+    return mirror;
+  };
+
+  const pagesOf = (file: string) => {
+    const beside = new Database(file, { readonly: true });
+    const [pages, free] = ["page_count", "freelist_count"].map((each) =>
+      Number(beside.pragma(each, { simple: true })),
+    );
+    beside.close();
+    return { pages: pages ?? 0, free: free ?? 0 };
+  };
+
+  it("that the mirror made gives its room back to the disk", async () => {
+    const file = temporaryFile();
+    const mirror = await fill(file);
+    const before = pagesOf(file);
+    expect(before.pages).toBeGreaterThan(500);
+    expect(await mirror.prune({ payloads: 0 })).toMatchObject({ payloads: 100 });
+    const after = pagesOf(file);
+    expect(after.pages).toBeLessThan(before.pages - 400);
+    expect(after.free).toBe(0);
+  });
+
+  it("that had tables before keeps its free pages, and uses them again", async () => {
+    const file = temporaryFile();
+    const theirs = new Database(file);
+    theirs.exec("create table theirs (x)");
+    theirs.close();
+    const mirror = await fill(file);
+    await mirror.prune({ payloads: 0 });
+    expect(pagesOf(file).free).toBeGreaterThan(400);
+  });
+});
