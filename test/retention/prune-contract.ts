@@ -36,13 +36,13 @@ function idOf(sent: { readonly headers: unknown }): string {
 }
 
 export function describePrune({ name, create }: StoreKind): void {
-  describe(`prune on ${name}`, () => {
-    const open = async () => {
-      const store = create();
-      const clock = testClock();
-      return { store, clock, mirror: await openMirror({ store, clock, jobs: { run: false } }) };
-    };
+  const open = async () => {
+    const store = create();
+    const clock = testClock();
+    return { store, clock, mirror: await openMirror({ store, clock, jobs: { run: false } }) };
+  };
 
+  describe(`prune on ${name}`, () => {
     it("deletes old bodies and headers: duplicates are known, a late event and a rebuild come out the same", async () => {
       const { mirror, store, clock } = await open();
       await mirror.receive(created);

@@ -8,32 +8,13 @@ import { describePrune } from "./prune-contract.ts";
 for (const [name, create] of storeKinds) describePrune({ name, create });
 
 describe("a file on SQLite", () => {
-  const fill = async (file: string) => {
-    const clock = testClock();
-    const mirror = await openMirror({ store: sqlite(file), clock });
-    const notes = "x".repeat(20_000);
-    for (let id = 0; id < 100; id++)
-      await mirror.receive(delivery("contract.created", { id: `m-${id}`, contractId: `C-${id}`, notes }));
-    clock.advance(1000);
-    return mirror;
-  };
-
-  const pagesOf = (file: string) => {
-    const beside = new Database(file, { readonly: true });
-    const [pages, free] = ["page_count", "freelist_count"].map((each) =>
-      Number(beside.pragma(each, { simple: true })),
-    );
-    beside.close();
-    return { pages: pages ?? 0, free: free ?? 0 };
-  };
-
   it("that the mirror made gives its room back to the disk", async () => {
     const file = temporaryFile();
     const mirror = await fill(file);
-    const before = pagesOf(file);
+    const before = roomOf(file);
     expect(before.pages).toBeGreaterThan(500);
     expect(await mirror.prune({ payloads: 0 })).toMatchObject({ payloads: 100 });
-    const after = pagesOf(file);
+    const after = roomOf(file);
     expect(after.pages).toBeLessThan(before.pages - 400);
     expect(after.free).toBe(0);
   });
@@ -45,6 +26,24 @@ describe("a file on SQLite", () => {
     theirs.close();
     const mirror = await fill(file);
     await mirror.prune({ payloads: 0 });
-    expect(pagesOf(file).free).toBeGreaterThan(400);
+    expect(roomOf(file).free).toBeGreaterThan(400);
   });
 });
+
+async function fill(file: string) {
+  const clock = testClock();
+  const mirror = await openMirror({ store: sqlite(file), clock });
+  const notes = "x".repeat(20_000);
+  for (let id = 0; id < 100; id++)
+    await mirror.receive(delivery("contract.created", { id: `m-${id}`, contractId: `C-${id}`, notes }));
+  clock.advance(1000);
+  return mirror;
+}
+
+function roomOf(file: string) {
+  const beside = new Database(file, { readonly: true });
+  const ask = (pragma: string): number => Number(beside.pragma(pragma, { simple: true }));
+  const room = { pages: ask("page_count"), free: ask("freelist_count") };
+  beside.close();
+  return room;
+}
