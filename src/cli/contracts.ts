@@ -7,7 +7,8 @@ import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
 import { needClient, withMirror } from "./lib/open.ts";
-import { note, printJson } from "./lib/print.ts";
+import { plain } from "./lib/plain.ts";
+import { print, printJson } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { readSince, shown, shownAge, shownAmount, shownTime } from "./lib/values.ts";
 
@@ -115,15 +116,16 @@ function refreshContracts(ids: readonly string[], flags: ShowFlags): Promise<voi
       for (const id of ids) {
         const before = (await mirror.contracts.get(id))?.status ?? null;
         const { contractId, status } = await mirror.contracts.refresh(id);
-        if (flags.json === true) await printJson({ contractId, before, status });
-        else
-          note(
-            before === status
-              ? `${id} is ${status}, as before.`
-              : `${id} was ${before ?? "unknown"} and is ${status}.`,
-          );
+        await (flags.json === true
+          ? printJson({ contractId, before, status })
+          : print([refreshed(contractId, before, status)]));
       }
     },
     client,
   );
+}
+
+function refreshed(contractId: string, before: string | null, status: string): string {
+  if (before === status) return plain(`${contractId} is ${status}, as before.`);
+  return plain(`${contractId} was ${before ?? "not in the mirror"}, and is ${status}.`);
 }

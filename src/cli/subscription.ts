@@ -2,10 +2,13 @@ import process from "node:process";
 import type { Command } from "commander";
 import type { WebhookSubscription } from "../client/answer/webhook.ts";
 import { isEscrowApiError } from "../client/api-error.ts";
-import { command, group, withJson, type CommandText } from "./lib/command.ts";
+import { command, group, storeCommand, withJson, type CommandText } from "./lib/command.ts";
 import { exitCodes, orExplain } from "./lib/explain.ts";
-import { needClient } from "./lib/open.ts";
-import { print, printJson } from "./lib/print.ts";
+import { needClient, withMirror } from "./lib/open.ts";
+import { plain } from "./lib/plain.ts";
+import { note, print, printJson } from "./lib/print.ts";
+import { openSecretFile } from "./lib/secret-file.ts";
+import type { StoreFlags } from "./lib/stores.ts";
 import { shown, shownTime } from "./lib/values.ts";
 
 interface Flags {
@@ -19,6 +22,7 @@ export function subscriptionCommand(): Command {
   return group("subscription", "The webhook subscription at the service.", [
     showCommand(),
     enableCommand(),
+    rotateCommand(),
     testCommand(),
   ]);
 }
@@ -113,6 +117,41 @@ async function enableSubscription(flags: EnableFlags): Promise<void> {
   if (webhookUrl == null || webhookUrl === "")
     throw new Error("The service names no address for this subscription: give one with --url.");
   await printSubscription(toShown(await webhooks.update({ webhookUrl })), flags);
+}
+
+interface RotateFlags extends StoreFlags {
+  readonly save: string;
+  readonly json?: boolean;
+}
+
+const rotateMore = `The new secret goes to the file and nowhere else: alone, mode 600. The service stops the old one at once.
+Until your app has the new one, it answers new signatures with 503, and the service sends them again.
+Give it to the app within an hour. If the command fails or is stopped, run it again.
+
+${more}`;
+
+function rotateCommand(): Command {
+  return storeCommand({
+    name: "rotate",
+    description: "Change the signing secret without losing a delivery.",
+    examples: [["subscription rotate --save webhook-secret", "then restart the app with the new secret"]],
+    more: rotateMore,
+  })
+    .requiredOption("--save <file>", "where the new secret goes; a file that is there is replaced")
+    .action((flags: RotateFlags) => orExplain(() => rotateSecret(flags)));
+}
+
+async function rotateSecret(flags: RotateFlags): Promise<void> {
+  const client = needClient(flags);
+  const place = openSecretFile(flags.save);
+  try {
+    await withMirror(flags, (mirror) => mirror.rotateSecret({ save: place.save }), client);
+  } finally {
+    place.close();
+  }
+  if (flags.json === true) return printJson({ saved: flags.save });
+  await print([`The new signing secret is in ${plain(flags.save)}. Give it to the app within an hour.`]);
+  note("Then see that it fits: escrow-mirror subscription test");
 }
 
 function testCommand(): Command {

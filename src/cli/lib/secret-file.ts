@@ -1,0 +1,42 @@
+/** The file that a new secret goes to. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { Misuse } from "./explain.ts";
+
+/** A file that nobody else can read, and that takes its name only once it holds the whole secret. */
+export interface SecretFile {
+  readonly save: (secret: string) => void;
+  /** Removes what was not saved. */
+  readonly close: () => void;
+}
+
+/**
+ * Made before the secret is changed: a place that can't be written to would be found out too late.
+ *
+ * @throws Misuse where the file can't be made
+ */
+export function openSecretFile(path: string): SecretFile {
+  const draft = `${path}.${process.pid}.new`;
+  const descriptor = openDraft(draft, path);
+  let isOpen = true;
+  return {
+    save: (secret) => {
+      writeSync(descriptor, secret, 0, "utf8");
+      fsyncSync(descriptor);
+      renameSync(draft, path);
+    },
+    close: () => {
+      if (isOpen) closeSync(descriptor);
+      isOpen = false;
+      rmSync(draft, { force: true });
+    },
+  };
+}
+
+function openDraft(draft: string, path: string): number {
+  try {
+    return openSync(draft, "wx", 0o600);
+  } catch (cause) {
+    const { code = "unknown" } = cause as NodeJS.ErrnoException;
+    throw new Misuse(`--save: ${path} can't be written (${code}).`, { cause });
+  }
+}
