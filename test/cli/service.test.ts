@@ -73,9 +73,9 @@ Last failure    -
   it("test asks for a delivery, and says how to look for it", async () => {
     const { sandbox, type } = await openSite();
     const { stdout } = await type("subscription test");
-    const [{ webhookId = "" } = {}] = await sandbox.deliveries.list();
+    const [sent] = await sandbox.deliveries.list();
     expect(stdout).toBe(
-      `A test webhook is on its way. To see whether it has arrived: escrow-mirror deliveries show ${webhookId}\n`,
+      `A test webhook is on its way. To see whether it has arrived: escrow-mirror deliveries show ${sent?.webhookId}\n`,
     );
     expect(JSON.parse((await type("subscription test --json")).stdout)).toEqual({
       webhookId: expect.any(String) as string,
