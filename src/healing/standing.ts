@@ -6,6 +6,8 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { LeaseRow, RotationRow } from "../store/tables.ts";
 import { rotationLease } from "./rotation.ts";
+import { seenIn, warningsIn, watchdogLease } from "./seen.ts";
+import { silentSince } from "./silence.ts";
 
 /** The inputs of the standing. */
 export interface StandingParts {
@@ -23,16 +25,28 @@ export interface HealingStanding {
 
 export async function healingStandingOf(parts: StandingParts): Promise<HealingStanding> {
   const { store, clock, secrets, proof } = parts;
-  const [rotation, leases] = await store.read(async (reader) => [
+  const nowMs = clock.now();
+  const [rotation, leases, since] = await store.read(async (reader) => [
     await loadRotation(reader),
     await reader.find("leases"),
+    secrets && (await silentSince(reader, nowMs)),
   ]);
+  const seen = seenIn(leases.find(({ name }) => name === watchdogLease));
+  const oldest = toIsoTime(nowMs - staleMs);
   const isBehind = secrets !== undefined && (await proof.doubt(secrets.current())) === "secret-behind";
   return {
-    isDisabled: false,
-    warnings: [...ofRotation(rotation, leases, clock.now()), ...(isBehind ? [behind] : [])],
+    isDisabled: seen.isDisabled && seen.seenAt >= oldest,
+    warnings: [
+      ...ofRotation(rotation, leases, nowMs),
+      ...(isBehind ? [behind] : []),
+      ...warningsIn(seen, toIsoTime(nowMs), oldest),
+      ...(since === undefined ? [] : [silent(since)]),
+    ],
   };
 }
+
+/** A watchdog that has not looked for so long has ended. */
+const staleMs = 3_600_000;
 
 /** So long a new secret may verify nothing before a person is told. */
 const unusedMs = 3_600_000;
@@ -51,6 +65,10 @@ function unfinished(openedAt: string): string {
 
 function unused(savedAt: string): string {
   return `The signing secret that was saved at ${savedAt} has not verified any delivery: send a webhook.test. Until then wrong signatures are answered 503.`;
+}
+
+function silent(since: string): string {
+  return `No delivery has arrived since ${since}, although contracts are in progress and deliveries came at these hours on each of the last seven days. Check that the subscription is active, and that the service can reach this mirror.`;
 }
 
 const behind =

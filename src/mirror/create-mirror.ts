@@ -29,6 +29,7 @@ import {
 import { createListeners, type Listeners } from "../receiver/notify.ts";
 import { nameOfError } from "../shared/errors.ts";
 import { createCatchUp, createRotate, type CatchUp, type RotateSecretOptions } from "../healing/rotation.ts";
+import { startWatchdog, type Watchdog, type WatchdogOptions } from "../healing/watchdog.ts";
 import { healingStandingOf } from "../healing/standing.ts";
 import type { ReconcileOptions } from "../reconcile/reconcile-options.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
@@ -159,6 +160,15 @@ export interface Mirror extends HandlerSurface {
    * @throws EscrowMirrorError `invalid-argument`; `store-unavailable`; `inside-transaction`; the signal's reason
    */
   prune(options: PruneOptions): Promise<Pruned>;
+  /**
+   * Reads the webhook subscription again and again. It warns at five and eight failures in a row. If the service has disabled
+   * the subscription, it enables it again and reconciles what was missed. Start it in every process: one does the work, and
+   * another follows if it ends. `health().warnings` of every process tells what it saw.
+   *
+   * @throws EscrowMirrorError `invalid-configuration` without a client, or if your client lacks `webhooks.get` or
+   *   `webhooks.update`; `invalid-argument`
+   */
+  startWatchdog(options?: WatchdogOptions): Watchdog;
   /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
   /** Kysely for your own reads and joins. Its connection can't write. */
@@ -291,11 +301,14 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
   const { receiver, health, handlers, inside, listeners, commits, catchUp, rotate } = parts;
   const { clock, client, folding, intentTimeoutMs, maxBodyBytes, logger } = settings;
   const store = inside.wrap(settings.store);
+  const watchdogs: Watchdog[] = [];
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
     const looked = watch?.stop();
+    const watched = Promise.all(watchdogs.map((each) => each.stop()));
     await receiver.close();
     await catchUp.close();
+    await watched;
     await looked;
     await handlers.close(deadlineMs);
     await settings.store.close();
@@ -346,6 +359,22 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     anomalies: createAnomalyQueries(store),
     reconcile: (options) => service.reconcile(options),
     rebuild: (options = {}) => rebuild(committing, options),
+    startWatchdog: (options) => {
+      const started = startWatchdog(
+        {
+          store: settings.store,
+          clock,
+          logger,
+          client,
+          leaseMs: settings.jobs.leaseMs,
+          ownFailures: () => receiver.consecutiveFailures(),
+          reconcile: (signal) => service.reconcile({ signal }),
+        },
+        options,
+      );
+      watchdogs.push(started);
+      return started;
+    },
     rotateSecret: async (options) => {
       inside.refuseInTransaction("mirror.rotateSecret()");
       await rotate(options);

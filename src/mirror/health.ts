@@ -14,7 +14,8 @@ import { failuresAlarm, warningsOf } from "./warnings.ts";
 /** The mirror's state at one moment. */
 export interface Health {
   /**
-   * `false` while the store can't be used, too many deliveries wait, or five verified deliveries in a row did not get a 2xx.
+   * `false` while the store can't be used, too many deliveries wait, a watchdog sees the subscription disabled, or five
+   * verified deliveries in a row did not get a 2xx.
    * Forged requests don't change it.
    */
   readonly ok: boolean;

@@ -24,7 +24,7 @@ export interface MirrorOptions {
   /**
    * The service's API: `createClient({ … })` of `escrow-mirror/client`. `contracts.create`, `checkoutUrl`, `refresh` and
    * `import`,
-   * `refunds.create` and `reconcile` need it; `contracts.waitFor` asks it if webhooks are late.
+   * `refunds.create`, `reconcile`, `rotateSecret` and `startWatchdog` need it; `contracts.waitFor` asks it if webhooks are late.
    */
   readonly client?: MirrorClient | undefined;
   /** `skewMs`: how much two clocks of the service may differ. Milliseconds, default 60,000. */

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { createClient } from "../../src/client.ts";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
+import type { StoreTransaction } from "../../src/store/store.ts";
 import { openDatabase } from "../simulation/database.ts";
 
 interface Settings {
@@ -13,12 +14,13 @@ interface Settings {
   readonly api?: { baseUrl: string; authUrl: string; clientId: string; clientSecret: string };
   /** The process kills itself when so many steps of a rotation are done. */
   readonly dieAfter?: number;
+  readonly watch?: { readonly everyMs: number };
   /** How long `save` takes: so long a process without a client can't have the new secret. */
   readonly saveMs?: number;
 }
 
 const settings = JSON.parse(process.argv[2] ?? "") as Settings;
-const { database, secretFile, api, dieAfter, saveMs = 0 } = settings;
+const { database, secretFile, api, dieAfter, saveMs = 0, watch } = settings;
 let steps = 0;
 
 /** A point between two steps: nothing runs after it in a process that has to die here. */
@@ -29,7 +31,7 @@ function step(): void {
 const client = api && createClient({ ...api, retries: 0, timeoutMs: 5000 });
 const bare = openDatabase(database);
 let rotating = false;
-/** Before and after each transaction of the rotation and each call of the service is a point. */
+/** Before and after each call of the service is a point. */
 const stepping =
   client &&
   ({
@@ -48,17 +50,30 @@ async function stepped<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-const store = Object.create(bare, {
-  transaction: {
-    value: (work: Parameters<typeof bare.transaction>[0]) => stepped(() => bare.transaction(work)),
-  },
-}) as typeof bare;
+/** Each commit that touches the rotation is a point too; those of its lease and of other deliveries are none. */
+async function transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  let isOfRotation = false;
+  const done = await bare.transaction((tx) => {
+    const lock: StoreTransaction["lock"] = (table, ...rest) => {
+      if (table === "rotations") isOfRotation = true;
+      return tx.lock(table, ...rest);
+    };
+    return work(Object.create(tx, { lock: { value: lock } }) as StoreTransaction);
+  });
+  if (rotating && isOfRotation) step();
+  return done;
+}
+
+const store = Object.create(bare, { transaction: { value: transaction } }) as typeof bare;
 const mirror = await createMirror({
   store: dieAfter === undefined ? bare : store,
   webhook: { secrets: () => readFileSync(secretFile, "utf8") },
   client: dieAfter === undefined ? client : stepping,
   jobs: { run: false, leaseMs: 400 },
 });
+
+if (watch !== undefined)
+  mirror.startWatchdog({ ...watch, onWarning: (text) => process.stderr.write(`${text}\n`) });
 
 const server = createServer((request, response) => void answer(request, response));
 server.keepAliveTimeout = 0;

@@ -1,15 +1,18 @@
 /** The signing secret is changed in the middle of a stream: nothing is lost, and nothing authentic is answered 401. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createClient } from "../../src/client.ts";
+import { createMirror } from "../../src/mirror/create-mirror.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { openDatabase } from "../simulation/database.ts";
 import { buildChild } from "../simulation/processes.ts";
-import { report, secondsSince } from "../simulation/report.ts";
+import { createRandom } from "../simulation/random.ts";
+import { chooseSeed, report, secondsSince } from "../simulation/report.ts";
 import { freshSchema, postgresUrl } from "../support/postgres.ts";
-import { openStage, startProcess, type Stage } from "./processes.ts";
+import { openStage, startProcess, type Process, type Stage } from "./processes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-rotation-"));
 const isSoak = process.env["SOAK"] !== undefined;
@@ -98,3 +101,96 @@ it.each(databases)(
     await stage.close();
   },
 );
+
+it.each(databases)(
+  "a rotation in a stream on %s whose answer is cut off loses nothing: the subscription is read for the secret",
+  { timeout: 300_000 },
+  async (where, place) => {
+    const start = performance.now();
+    const database = place();
+    const stage = await openTwo(database);
+    const { sandbox, secretFile } = stage;
+    const client = createClient(sandbox);
+    const regenerateSecret = async () => {
+      sandbox.faults.set({ cutConnection: 1 });
+      try {
+        return await client.webhooks.regenerateSecret();
+      } finally {
+        sandbox.faults.clear();
+      }
+    };
+    // A third process, as the command line is one.
+    const mirror = await createMirror({
+      store: openDatabase(database),
+      client: { ...client, webhooks: { ...client.webhooks, regenerateSecret } },
+      logger: silentLogger,
+      jobs: { run: false },
+    });
+    await stream(stage, streamed, () =>
+      mirror.rotateSecret({ save: (secret) => writeFileSync(secretFile, secret) }),
+    );
+    await mirror.close();
+    await expectAll(stage, database);
+    expect(sandbox.faults.counts().cutConnection).toBe(1);
+    expect(readFileSync(secretFile, "utf8")).toBe(sandbox.webhookSecret);
+    const counts = { deliveries: streamed, "answers 503": stage.answered.get(503) ?? 0 };
+    report({ what: `rotation with a cut answer on ${where}`, seed: 0, seconds: secondsSince(start), counts });
+    await stage.close();
+  },
+);
+
+/** On each store. */
+const kills = isSoak ? 100 : 10;
+/** More than a rotation has points between its steps. */
+const stepsMax = 10;
+
+it.each(databases)(
+  "a rotation on %s that is killed between any two steps loses nothing and answers no 401",
+  { timeout: 120_000 + kills * 20_000 },
+  async (where, place) => {
+    const start = performance.now();
+    const seed = chooseSeed();
+    const random = createRandom(seed);
+    const database = place();
+    const stage = await openTwo(database, { retryDelaysMs: Array.from({ length: 1000 }, () => 150) });
+    const settings = { database, secretFile: stage.secretFile, api: stage.api };
+    const diedAfter = new Map<number, number>();
+    const before = stage.sandbox.webhookSecret;
+    let deaths = 0;
+    let finished = 0;
+    while (deaths < kills) {
+      const dieAfter = 1 + random.below(stepsMax);
+      await stage.behind[0]?.kill();
+      const process = await startProcess(child.path, { ...settings, dieAfter });
+      stage.behind[0] = process;
+      const made = make(stage.sandbox, 8, 100);
+      const end = await rotateFor(process);
+      await made;
+      if (end === "done") finished++;
+      if (end !== undefined) continue;
+      deaths++;
+      diedAfter.set(dieAfter, (diedAfter.get(dieAfter) ?? 0) + 1);
+    }
+    await stage.behind[0]?.kill();
+    const last = await startProcess(child.path, settings);
+    stage.behind[0] = last;
+    expect(await rotateFor(last)).toBe("done");
+    await make(stage.sandbox, 4, 0);
+    await expectAll(stage, database);
+    expect(readFileSync(stage.secretFile, "utf8")).toBe(stage.sandbox.webhookSecret);
+    expect(stage.sandbox.webhookSecret).not.toBe(before);
+    const deliveries = (await stage.sandbox.deliveries.list()).length;
+    const counts = { kills, "different points": diedAfter.size, finished, deliveries };
+    report({ what: `SIGKILL of a rotation on ${where}`, seed, seconds: secondsSince(start), counts });
+    await stage.close();
+  },
+);
+
+/** As an operator would: asks again while the lease of the killed one lasts. */
+async function rotateFor(process: Process): Promise<string | undefined> {
+  for (;;) {
+    const end = await process.rotate();
+    if (end !== "already-rotating") return end;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,163 @@
+/** One look at the subscription: failures are warned of, a disabled one is enabled again, and what was missed is read. */
+import type { WebhookSubscription } from "../client/answer/webhook.ts";
+import type { SubscriptionCalls } from "../reconcile/mirror-client.ts";
+import { toIsoTime } from "../shared/clock.ts";
+import { nameOfError } from "../shared/errors.ts";
+import { settle } from "../shared/result.ts";
+import type { Lease } from "./lease.ts";
+import { loadSeen, noteSeen, type Seen } from "./seen.ts";
+import { readSubscription } from "./subscription.ts";
+import type { WatchdogParts } from "./watchdog.ts";
+
+/** A kind of warning of the watchdog. */
+export type WatchdogWarning =
+  /** Five, or eight, deliveries in a row failed: at ten the service disables the subscription. */
+  | "failing"
+  /** The service sends no webhooks. */
+  | "disabled"
+  /** It was enabled again, and the contracts were reconciled. */
+  | "re-enabled"
+  /** Contracts could not be reconciled. */
+  | "not-reconciled"
+  /** The service has no subscription, or does not show it. */
+  | "no-subscription"
+  /** A call of the service failed. */
+  | "service-unreachable";
+
+/** Hears of the watchdog's warnings. */
+export type Warn = (message: string, kind: WatchdogWarning) => void;
+
+export interface RoundParts extends WatchdogParts {
+  readonly calls: Required<Pick<SubscriptionCalls, "get" | "update">>;
+  readonly lease: Lease;
+  readonly warn: Warn;
+  readonly signal: AbortSignal;
+}
+
+/** So long `health()` asks to import contracts that nobody named. */
+const importMs = 86_400_000;
+
+/** @returns runs one round; it never rejects */
+export function createRound(parts: RoundParts): () => Promise<void> {
+  const { store, clock, calls, lease, warn, signal, ownFailures, reconcile } = parts;
+
+  async function round(): Promise<void> {
+    const seen = await store.read(loadSeen);
+    seen.seenAt = toIsoTime(clock.now());
+    const read = await readSubscription(calls, signal);
+    if (signal.aborted) return;
+    switch (read.kind) {
+      case "failed":
+        raise(seen, "service-unreachable", unreachable("read", read.error));
+        break;
+      case "no-read":
+        lower(seen, "service-unreachable");
+        raise(seen, "no-subscription", noSubscription(read.status));
+        judgeFailures(seen, ownFailures(), "the mirror's own count");
+        break;
+      case "read":
+        lower(seen, "service-unreachable", "no-subscription");
+        await judge(seen, read.subscription);
+    }
+    await noteSeen(store, lease, seen);
+  }
+
+  async function judge(seen: Seen, subscription: WebhookSubscription): Promise<void> {
+    judgeFailures(seen, Number(subscription.consecutiveFailures ?? 0), "the service's count");
+    if (subscription.isActive === false) {
+      raise(seen, "disabled", disabled);
+      // Before it is enabled: whoever follows knows what is still to be read.
+      Object.assign(seen, { isDisabled: true, isBehind: true });
+      if (!(await noteSeen(store, lease, seen)) || !(await enable(seen, subscription))) return;
+    }
+    seen.isDisabled = false;
+    lower(seen, "disabled");
+    if (seen.isBehind) await catchUp(seen);
+  }
+
+  async function enable(seen: Seen, { webhookUrl }: WebhookSubscription): Promise<boolean> {
+    if (typeof webhookUrl !== "string") {
+      raise(seen, "service-unreachable", noUrl);
+      return false;
+    }
+    const enabled = await settle(() => calls.update({ webhookUrl }, { signal }));
+    if (!enabled.ok && !signal.aborted)
+      raise(seen, "service-unreachable", unreachable("enabled", enabled.error));
+    return enabled.ok;
+  }
+
+  async function catchUp(seen: Seen): Promise<void> {
+    if (!(await noteSeen(store, lease, seen))) return;
+    const done = await settle(() => reconcile(signal));
+    if (signal.aborted) return;
+    if (!done.ok) {
+      raise(seen, "not-reconciled", notReconciled(nameOfError(done.error)));
+      return;
+    }
+    const { checked, healed, failed } = done.value;
+    seen.isBehind = false;
+    seen.level = 0;
+    lower(seen, "failing", "not-reconciled");
+    if (failed > 0) raise(seen, "not-reconciled", someFailed(failed), importMs);
+    raise(seen, "re-enabled", enabledAgain(toIsoTime(clock.now()), checked, healed), importMs);
+  }
+
+  function judgeFailures(seen: Seen, failures: number, whose: string): void {
+    const level = failures >= 8 ? 8 : failures >= 5 ? 5 : 0;
+    if (level > seen.level) raise(seen, "failing", failing(failures, whose));
+    if (level === 0) lower(seen, "failing");
+    // An episode ends when fewer than five are left.
+    seen.level = level === 0 ? 0 : Math.max(level, seen.level);
+  }
+
+  /** Tells of it once, until it is over or its kind says something else. */
+  function raise(seen: Seen, kind: WatchdogWarning, message: string, forMs?: number): void {
+    const isKnown = seen.standing[kind]?.message === message;
+    const until = forMs === undefined ? null : toIsoTime(clock.now() + forMs);
+    seen.standing[kind] = { message, until };
+    if (!isKnown) warn(message, kind);
+  }
+
+  return async () => {
+    const done = await settle(round);
+    if (!done.ok && !signal.aborted)
+      parts.logger.warn(
+        { step: "watchdog", error: nameOfError(done.error) },
+        "a round of the watchdog failed",
+      );
+  };
+}
+
+function lower(seen: Seen, ...kinds: readonly WatchdogWarning[]): void {
+  for (const kind of kinds) delete seen.standing[kind];
+}
+
+const disabled =
+  "The webhook subscription is disabled: the service sends nothing. The watchdog enables it again and reads what was missed. Mend why deliveries failed: the log and health().refused say why.";
+
+const noUrl =
+  "The webhook subscription is disabled, and the service does not tell its URL: call client.webhooks.update({ webhookUrl }).";
+
+function failing(failures: number, whose: string): string {
+  return `${failures} deliveries in a row failed, by ${whose}: at ten the service disables the subscription. The log and health().refused say why.`;
+}
+
+function unreachable(what: string, error: unknown): string {
+  return `The webhook subscription could not be ${what} (${nameOfError(error)}). The watchdog tries again.`;
+}
+
+function noSubscription(status: number): string {
+  return `The service shows no webhook subscription (${status}): there is none, or it can't be read. If there should be one, call client.webhooks.update({ webhookUrl }). Until then the watchdog goes by the mirror's own count of failures, and can't enable it again.`;
+}
+
+function notReconciled(name: string): string {
+  return `The webhook subscription is enabled again, and reading what was missed failed (${name}). The watchdog tries again.`;
+}
+
+function someFailed(failed: number): string {
+  return `${failed} contracts could not be read after the webhook subscription was disabled: call mirror.reconcile(), whose failures say why.`;
+}
+
+function enabledAgain(at: string, checked: number, healed: number): string {
+  return `The webhook subscription was disabled, and works again since ${at}. ${checked} contracts were read, ${healed} of them mended. Contracts that others created meanwhile are in no log: if there may be some, import them with mirror.contracts.import(ids).`;
+}
