@@ -20,6 +20,16 @@ export type { KnownEvent, UnknownEvent, WebhookEvent, WebhookEventType } from ".
 export type { Job, JobFilter, JobQueries } from "./queries/jobs.ts";
 export type { WaitFor, WaitOptions } from "./queries/wait-for.ts";
 export type { Health } from "./mirror/health.ts";
+export type {
+  TelemetryAttributes,
+  TelemetryInstrumentOptions,
+  TelemetryMeter,
+  TelemetryObserver,
+  TelemetryOptions,
+  TelemetrySpan,
+  TelemetrySpanOptions,
+  TelemetryTracer,
+} from "./telemetry/open-telemetry.ts";
 export type { JobCounts } from "./queries/counts.ts";
 export { contractMachine } from "./domain/contract.ts";
 export { milestoneMachine } from "./domain/milestone.ts";

@@ -5,6 +5,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { sleep } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
 import { checkText } from "../queries/arguments.ts";
 import type { DefinedHandler } from "./define-handler.ts";
 import {
@@ -30,6 +31,7 @@ export interface HandlersParts {
   readonly inside: Inside;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly recorder: Recorder;
   readonly options: RunnerOptions;
   readonly handlerTimeoutMs: number;
   /** The `seq` of the newest delivery when the mirror was created. */
@@ -58,6 +60,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
     registry,
     clock,
     logger,
+    recorder: parts.recorder,
     options,
     workerId: randomUUID(),
     inside,

@@ -10,6 +10,7 @@ import { clearTimeout, nextTurn, setTimeout, sleep } from "../shared/timers.ts";
 import type { Settlement } from "../store/queue.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
 import { deadJobs } from "./dead-jobs.ts";
 import type { Handler, HandlerContext } from "./handler.ts";
 import { toSettlement, type RetryPolicy } from "./outcome.ts";
@@ -31,6 +32,7 @@ export interface RunnerParts {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly recorder: Recorder;
   readonly options: RunnerOptions;
   /** Who this process is in the queue. */
   readonly workerId: string;
@@ -61,7 +63,7 @@ interface Run {
 }
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { store, registry, clock, logger, options, workerId } = parts;
+  const { store, registry, clock, logger, recorder, options, workerId } = parts;
   const { concurrency, leaseMs, timeoutMs } = options;
   const running = new Map<number, Run>();
   let ended: Settlement[] = [];
@@ -149,10 +151,13 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function finish(assignment: Assignment, stop: AbortSignal): Promise<void> {
     const { job } = assignment;
-    const result = await runOne(assignment, stop);
+    const run = recorder.run(job);
+    const result = await run.during(() => runOne(assignment, stop));
     running.delete(job.seq);
     if (result.end === "failed") logFailure(job, result.error);
-    if (result !== settledAlready) ended.push(toSettlement(job, result, options));
+    const settlement = toSettlement(job, result, options);
+    run.ended(settlement.end);
+    if (result !== settledAlready) ended.push(settlement);
     wake();
   }
 

@@ -58,7 +58,9 @@ import { createVerify, type Verify } from "../receiver/verify.ts";
 import { defaultHeaderPrefix } from "../signature/scheme.ts";
 import { createVerifier } from "../signature/verify.ts";
 import type { MirrorDatabase } from "../store/sql/database.ts";
-import { createHealth, type Health } from "./health.ts";
+import { createTelemetry, type Telemetry } from "../telemetry/recorder.ts";
+import { createHealth, type Health, type Look } from "./health.ts";
+import { readingsOf } from "./metrics.ts";
 import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
 
 /** A local copy of every contract, kept up to date by webhooks. */
@@ -171,6 +173,11 @@ export interface Mirror extends HandlerSurface {
   startWatchdog(options?: WatchdogOptions): Watchdog;
   /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
+  /**
+   * The counts of this process and the gauges of `health()`, in the Prometheus text format (0.0.4). Send it as
+   * `text/plain; version=0.0.4; charset=utf-8`. Never rejects.
+   */
+  metrics(): Promise<string>;
   /** Kysely for your own reads and joins. Its connection can't write. */
   readonly db: Kysely<MirrorDatabase>;
   /**
@@ -210,6 +217,8 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   // Wrong options are refused before anything is opened.
   const verifier = createVerifier({ ...webhook, scheme: webhook?.signature });
   const log = createReceiverLog(logger, clock);
+  const telemetry = createTelemetry(settings.telemetry, logger);
+  const { recorder } = telemetry;
   const secrets =
     webhook &&
     (await openSecrets(webhook.secrets, verifier.scheme, clock, (error) => log.secretsFault(error)));
@@ -220,6 +229,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     inside,
     clock,
     logger,
+    recorder,
     options: settings.jobs,
     handlerTimeoutMs: settings.handlerTimeoutMs,
     startAt: await newestSeq(store),
@@ -253,6 +263,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     clock,
     folding,
     listeners,
+    recorder,
     intake: settings.intake,
     parsing: {
       maxBodyBytes,
@@ -261,7 +272,7 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     },
   });
   const unprovenIds = secrets && (async () => (await proof.unproven(secrets.current())).map(({ id }) => id));
-  const health = createHealth({
+  const look = createHealth({
     store,
     receiver,
     clock,
@@ -270,7 +281,17 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
     healing: () => healingStandingOf({ store, clock, secrets, proof }),
   });
   const rotate = createRotate(rotating);
-  return assemble(settings, { receiver, health, handlers, inside, listeners, commits, catchUp, rotate });
+  return assemble(settings, {
+    receiver,
+    look,
+    telemetry,
+    handlers,
+    inside,
+    listeners,
+    commits,
+    catchUp,
+    rotate,
+  });
 }
 
 /** Without a secret nobody's signature can be told from a stranger's. */
@@ -288,7 +309,8 @@ async function newestSeq(store: Store): Promise<number> {
 
 interface Parts {
   readonly receiver: Receiver;
-  readonly health: () => Promise<Health>;
+  readonly look: () => Promise<Look>;
+  readonly telemetry: Telemetry;
   readonly handlers: Handlers;
   readonly inside: Inside;
   readonly listeners: Listeners;
@@ -298,12 +320,15 @@ interface Parts {
 }
 
 function assemble(settings: MirrorSettings, parts: Parts): Mirror {
-  const { receiver, health, handlers, inside, listeners, commits, catchUp, rotate } = parts;
+  const { receiver, look, telemetry, handlers, inside, listeners, commits, catchUp, rotate } = parts;
   const { clock, client, folding, intentTimeoutMs, maxBodyBytes, logger } = settings;
   const store = inside.wrap(settings.store);
   const watchdogs: Watchdog[] = [];
+  const readGauges = async () => readingsOf(await look());
+  const stopObserving = telemetry.observe(readGauges);
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
+    stopObserving();
     const looked = watch?.stop();
     const watched = Promise.all(watchdogs.map((each) => each.stop()));
     await receiver.close();
@@ -383,7 +408,8 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
       inside.refuseInTransaction("mirror.prune()");
       return prune({ store, clock }, options);
     },
-    health,
+    health: async () => (await look()).health,
+    metrics: async () => telemetry.text(await readGauges()),
     get db() {
       return store.db;
     },

@@ -48,10 +48,17 @@ export interface HealthParts {
   readonly healing: () => Promise<HealingStanding>;
 }
 
+/** A look at the mirror's state. */
+export interface Look {
+  readonly health: Health;
+  /** Whether its numbers are those of the store: while that can't be read they are 0. */
+  readonly isStoreRead: boolean;
+}
+
 /** A secret that has verified nothing for so long is told of. */
 const unprovenMs = 3_600_000;
 
-export function createHealth(parts: HealthParts): () => Promise<Health> {
+export function createHealth(parts: HealthParts): () => Promise<Look> {
   const { store, receiver, clock, unprovenIds, refusedHandlers, healing } = parts;
   const startedMs = clock.now();
 
@@ -84,7 +91,9 @@ export function createHealth(parts: HealthParts): () => Promise<Health> {
       ofHealing,
     });
     const ok = found.ok && !isDisabled && consecutiveFailures < failuresAlarm && !receiver.isFull();
-    return { ok, consecutiveFailures, lastDeliveryAt, quarantined, jobs, refused: tally.refused, warnings };
+    const { refused } = tally;
+    const health = { ok, consecutiveFailures, lastDeliveryAt, quarantined, jobs, refused, warnings };
+    return { health, isStoreRead: found.ok && standing.ok };
   };
 }
 

@@ -12,6 +12,7 @@ import type { SecretsSource } from "../receiver/secrets/live-secrets.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { ToleranceOption } from "../signature/timestamp.ts";
 import type { Store } from "../store/store.ts";
+import type { TelemetryOptions } from "../telemetry/open-telemetry.ts";
 
 /** Options of `createMirror`. */
 export interface MirrorOptions {
@@ -46,6 +47,8 @@ export interface MirrorOptions {
    * of it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
    */
   readonly intentTimeoutMs?: number | undefined;
+  /** A tracer and a meter of OpenTelemetry, either or both. Without them, `mirror.metrics()` shows the same numbers. */
+  readonly telemetry?: TelemetryOptions | undefined;
   /**
    * A logger like pino's or the console. It never gets a secret, a signature or a payload. Default: silent, except
    * for one process warning for each reason why deliveries are not accepted.
@@ -133,6 +136,7 @@ export interface MirrorSettings {
   readonly jobs: RunnerOptions;
   readonly handlerTimeoutMs: number;
   readonly intentTimeoutMs: number;
+  readonly telemetry: TelemetryOptions;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -155,6 +159,7 @@ export function parseOptions(options: MirrorOptions): MirrorSettings {
     jobs: { ...jobs, backoffMs: options.jobs?.backoffMs ?? 1000 },
     handlerTimeoutMs,
     intentTimeoutMs,
+    telemetry: options.telemetry ?? {},
     logger: unfailing(options.logger ?? warningLogger()),
     clock: options.clock ?? systemClock,
   };
@@ -165,10 +170,19 @@ const positive = z.int().min(1);
 const isStore = (value: unknown): boolean =>
   typeof (value as Partial<Store> | null)?.open === "function" &&
   typeof (value as Partial<Store> | null)?.transaction === "function";
-const isLogger = (value: unknown): boolean =>
-  ["debug", "info", "warn", "error"].every(
-    (level) => typeof (value as Record<string, unknown> | null)?.[level] === "function",
-  );
+const has =
+  (...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === "function");
+const isLogger = has("debug", "info", "warn", "error");
+const isTracer = has("startSpan", "startActiveSpan");
+const isMeter = has(
+  "createCounter",
+  "createHistogram",
+  "createObservableGauge",
+  "addBatchObservableCallback",
+  "removeBatchObservableCallback",
+);
 
 const isClient = (value: unknown): boolean => {
   const { contracts, webhooks } = (value ?? {}) as Record<string, Record<string, unknown> | undefined>;
@@ -217,6 +231,10 @@ const schema = strictOptions({
   }).prefault({}),
   intentTimeoutMs: positive.default(5_400_000),
   handlerTimeoutMs: positive.max(20_000).default(10_000),
+  telemetry: strictOptions({
+    tracer: z.custom(isTracer, "expected a tracer of @opentelemetry/api: trace.getTracer(…)").optional(),
+    meter: z.custom(isMeter, "expected a meter of @opentelemetry/api: metrics.getMeter(…)").optional(),
+  }).optional(),
   logger: z.custom(isLogger, "expected debug, info, warn and error, as pino and console have").optional(),
   clock: z
     .custom((value) => typeof (value as Partial<Clock> | null)?.now === "function", "expected { now() }")

@@ -6,39 +6,41 @@ import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./
 import { commitOnce, type CommitParts } from "./commit.ts";
 import { dedupe } from "./dedupe.ts";
 import { keepUnstorable } from "./deliveries/unstorable.ts";
-import type { ReceiverLog, Step } from "./log.ts";
+import type { ReceiverLog } from "./log.ts";
 import { failed, type Reason, type Verdict } from "./outcome.ts";
 import type { SecretProof } from "./secrets/proof.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
 import { freshOf } from "./notify.ts";
+import { startWay, type Way } from "./way.ts";
 
 export interface BatchParts extends CommitParts {
   readonly log: ReceiverLog;
   readonly proof: SecretProof;
+  readonly recorder: Recorder;
 }
 
 /** Commits a batch and gives a verdict for each of it, in order. It never rejects. */
 export function createBatchCommit(parts: BatchParts) {
-  const { store, log, proof, listeners } = parts;
+  const { store, log, proof, listeners, recorder } = parts;
 
   /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
   async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
-    let step: Step = "dedupe";
-    const enter = (entered: Step): void => void (step = entered);
-    const done = await settle(() => commitIn(batch, enter));
-    if (done.ok) return announce(done.value);
+    const way = startWay("dedupe");
+    const done = await settle(() => commitIn(batch, way));
+    if (done.ok) return announce(done.value, way);
     if (isOwn(done.error) && batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       return [...(await commit(batch.slice(0, middle))), ...(await commit(batch.slice(middle)))];
     }
     if (isHandlerFault(done.error)) return afterHandlerFault(batch, done.error);
-    log.fault(step, done.error);
-    return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error);
+    log.fault(way.step, done.error);
+    return isOwn(done.error) ? Promise.all(batch.map(setAside)) : failAll(batch, done.error, way);
   }
 
   /** The step *dedupe*, and those that follow it in its transaction. */
-  function commitIn(batch: readonly Arrival[], enter: (step: Step) => void): Promise<Commit> {
+  function commitIn(batch: readonly Arrival[], way: Way): Promise<Commit> {
     return commitOnce(parts, {
-      enter,
+      enter: way.enter,
       isAlone: batch.length === 1,
       take: async (tx) => {
         await proof.record(tx, batch.filter(isDelivery));
@@ -48,10 +50,12 @@ export function createBatchCommit(parts: BatchParts) {
     });
   }
 
-  function announce(done: Commit): Verdict[] {
+  function announce(done: Commit, way: Way): Verdict[] {
+    recorder.committed(done.committed.length, way.startedMs);
+    if (way.step !== "notify") way.enter("notify");
     proof.recorded(done.committed.map(({ arrival }) => arrival).filter(isDelivery));
     log.committed(done);
-    return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason }));
+    return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason, way }));
   }
 
   /** Its transaction is rolled back, and the service sends the delivery again, or has it committed without the handler. */
@@ -78,8 +82,8 @@ export function createBatchCommit(parts: BatchParts) {
   return commit;
 }
 
-function failAll(batch: readonly Arrival[], error: unknown): Verdict[] {
-  return batch.map((arrival) => failed(reasonOf(error), webhookIdOf(arrival)));
+function failAll(batch: readonly Arrival[], error: unknown, way: Way): Verdict[] {
+  return batch.map((arrival) => ({ ...failed(reasonOf(error), webhookIdOf(arrival)), way }));
 }
 
 /** Whether the fault may be one arrival's own: the store's would meet all of them. */

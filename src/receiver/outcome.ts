@@ -1,3 +1,5 @@
+import type { Way } from "./way.ts";
+
 /** How a request ended. `applied`, `duplicate` and `quarantined` mean that the delivery is stored and gets 200. */
 export type Outcome = "applied" | "duplicate" | "quarantined" | "rejected" | "failed";
 
@@ -69,6 +71,8 @@ export interface Verdict {
   readonly hint?: string | undefined;
   /** The rest of the body is neither read nor known to be short: the answer ends the connection. */
   readonly closes?: boolean | undefined;
+  /** The steps of its commit. */
+  readonly way?: Way | undefined;
 }
 
 export function failed(reason: Reason, webhookId?: string): Verdict {

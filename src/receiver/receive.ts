@@ -8,6 +8,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { within } from "../shared/within.ts";
 import type { Store } from "../store/store.ts";
+import { silentRecorder, type Recorder } from "../telemetry/recorder.ts";
 import type { Arrival, SnapshotArrival } from "./arrival.ts";
 import { isBodyStream } from "./body/body-stream.ts";
 import { createBatchCommit, reasonOf } from "./batch.ts";
@@ -31,6 +32,7 @@ import { createTally, type Tally } from "./tally.ts";
 import type { Listeners } from "./notify.ts";
 import { createUnverified } from "./body/unverified.ts";
 import type { Verify } from "./verify.ts";
+import { startWay, type Way } from "./way.ts";
 
 export interface ReceiverParts {
   readonly store: Store;
@@ -44,6 +46,8 @@ export interface ReceiverParts {
   /** How long a request waits for its answer, whatever the store does. Milliseconds, default 23,000. */
   readonly answerMs?: number;
   readonly listeners: Listeners;
+  /** Default: nobody hears. */
+  readonly recorder?: Recorder;
 }
 
 export interface UnverifiedSettings {
@@ -71,13 +75,13 @@ export interface Receiver {
 
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { store, verify, proof, log, clock, parsing, folding, listeners } = parts;
-  const { answerMs = answerMsDefault } = parts;
+  const { answerMs = answerMsDefault, recorder = silentRecorder } = parts;
   const { maxBodyBytes } = parsing;
   const { unverifiedBytesMax, bodyTimeoutMs } = parts.intake;
   const unverified = createUnverified({ maxBodyBytes, bytesMax: unverifiedBytesMax });
   const reading = { timeoutMs: bodyTimeoutMs, onBroken: (error: unknown) => log.broken(error) };
   const intake = createIntake<Arrival, Verdict>(
-    createBatchCommit({ store, clock, folding, listeners, log, proof }),
+    createBatchCommit({ store, clock, folding, listeners, log, proof, recorder }),
     parts.intake,
   );
   const tally = createTally(clock);
@@ -86,16 +90,18 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   let failuresInARow = 0;
 
   function receive(raw: ReceiveRequest): Promise<ReceiveResult> {
-    const answering = within(answerMs, answer(raw), tooLate)
+    const way = startWay("request");
+    const answering = within(answerMs, answer(raw, way), tooLate)
       .catch(refuseLate)
-      .then(noted)
+      .then((result) => noted(result, way))
       .finally(() => inFlight.delete(answering));
     inFlight.add(answering);
     return answering;
   }
 
-  function noted(result: ReceiveResult): ReceiveResult {
+  function noted(result: ReceiveResult, way: Way): ReceiveResult {
     tally.note(result);
+    recorder.answered(result, way);
     return result;
   }
 
@@ -111,31 +117,32 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return respond(failed(reasonOf(error)));
   }
 
-  async function answer(raw: ReceiveRequest): Promise<ReceiveResult> {
-    let step: Step = "request";
+  async function answer(raw: ReceiveRequest, way: Way): Promise<ReceiveResult> {
     const held = unverified.open();
-    const refuse = (verdict: Verdict) => respond(log.refused(step, { ...verdict, hint: raw.hint }));
+    const refuse = (verdict: Verdict) => respond(log.refused(way.step, { ...verdict, hint: raw.hint }));
     try {
       if (raw.fault !== undefined) throw raw.fault as Error;
       const headers = headersOf(raw.headers);
-      const unfit = checkHead(raw, headers, (entered) => (step = entered));
+      const unfit = checkHead(raw, headers, way.enter);
       if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, maxBodyBytes));
       const read = isBodyStream(raw.body)
         ? await readBody(raw.body, held, reading)
         : keepBody(raw, headers, held, maxBodyBytes);
       const request = { headers, body: held.bytes() };
       if (read.verdict !== undefined) return refuse(doubt(read.verdict, raw, request, read));
-      step = "verify";
+      way.enter("verify");
       const verified = await verify.checkSignature(signedView(request));
       if ("outcome" in verified) return refuse(doubt(verified, raw, request, read));
-      step = "parse";
+      way.enter("parse");
       const arrival = parseDelivery(request, verified, toIsoTime(clock.now()), parsing);
+      way.subject = arrival.reading.facts;
       held.release();
       const verdict = await submit(arrival, request.body.byteLength);
+      if (verdict.way !== undefined) way.join(verdict.way);
       failuresInARow = verdict.outcome === "failed" ? failuresInARow + 1 : 0;
       return respond(verdict);
     } catch (error) {
-      log.fault(step, error, raw.hint);
+      log.fault(way.step, error, raw.hint);
       return respond(failed(reasonOf(error)));
     } finally {
       held.release();

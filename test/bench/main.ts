@@ -7,6 +7,7 @@ import { benchReads } from "./reads-bench.ts";
 import { benchReceive } from "./receive-bench.ts";
 import { benchSize } from "./size-bench.ts";
 import type { Figure } from "./stopwatch.ts";
+import { benchTelemetry } from "./telemetry-bench.ts";
 import { benchVerify } from "./verify-bench.ts";
 
 const stored = Number(process.env["BENCH_STORED"] ?? 1_000_000);
@@ -18,6 +19,7 @@ const stored = Number(process.env["BENCH_STORED"] ?? 1_000_000);
 const sections: Record<string, () => Promise<Figure[]>> = {
   verify: benchVerify,
   receive: benchReceive,
+  telemetry: benchTelemetry,
   jobs: benchJobs,
   http: benchHttp,
   reads: () => benchReads({ stored }),
