@@ -1,44 +1,63 @@
-import process from "node:process";
 import type { Command } from "commander";
+import type { Pruned } from "../retention/prune-options.ts";
 import { storeCommand } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
-import { orExplain } from "./lib/explain.ts";
-import { printJson } from "./lib/print.ts";
-import { opened, placeOf, postgresOnly, type StoreFlags } from "./lib/stores.ts";
+import { Misuse, orExplain } from "./lib/explain.ts";
+import { untilStopped, withMirror } from "./lib/open.ts";
+import { print, printJson } from "./lib/print.ts";
+import { createProgress } from "./lib/progress.ts";
+import type { StoreFlags } from "./lib/stores.ts";
 import { readAge } from "./lib/values.ts";
-import { prune } from "../retention/prune.ts";
-import { systemClock } from "../shared/clock.ts";
 
 interface Flags extends StoreFlags {
-  readonly payloads: number;
+  readonly payloads?: number;
+  readonly jobs?: number;
+  readonly quarantine?: number;
   readonly json?: boolean;
 }
 
-const more = `Takes the raw bodies and headers of old deliveries away. Facts, ids and digests stay: late events
-still fold right, and replays are known for ever. Quarantined deliveries keep theirs. Where the
-payloads are partitioned, partitions that hold nothing newer are dropped. It may run while the app
-receives, and can be run again where it was interrupted.`;
+const more = `Facts, ids and digests stay: late events still fold right, and replays are known for ever. Quarantined
+deliveries keep their bodies until they are dismissed or released, and deliveries with an open job until
+it has run. It may run while the app receives, and can be run again where it was interrupted.`;
 
-/** `escrow-mirror prune`: takes old payloads away. */
+/** `escrow-mirror prune`: takes old bodies, jobs and dismissed quarantine away. */
 export function pruneCommand(): Command {
   return storeCommand({
     name: "prune",
-    description: "Delete the raw bodies and headers of old deliveries (Postgres).",
-    examples: [["prune --payloads 90d", "bodies that are older than 90 days"]],
+    description: "Delete old bodies and headers, jobs that ended, and what was dismissed.",
+    examples: [
+      ["prune --payloads 90d --jobs 30d --quarantine 30d", "once a day, from cron"],
+      ["prune --payloads 90d", "only bodies and headers"],
+    ],
     more,
   })
-    .requiredOption("--payloads <age>", "older than this: 30d, 12h", readAge)
+    .option("--payloads <age>", "bodies and headers that are older than this: 30d, 12h", readAge)
+    .option("--jobs <age>", "done and dead jobs that ended longer ago", readAge)
+    .option("--quarantine <age>", "bodies of dismissed deliveries that are older", readAge)
     .action((flags: Flags) => orExplain(() => runPrune(flags)));
 }
 
 async function runPrune(flags: Flags): Promise<void> {
-  const store = await opened(postgresOnly(placeOf(flags), "can't be pruned"), "check");
-  try {
-    const { partitions, payloads } = await prune({ store, clock: systemClock }, { payloads: flags.payloads });
-    if (flags.json === true) return await printJson({ partitions, payloads });
-    for (const name of partitions) process.stdout.write(`dropped ${name}\n`);
-    process.stdout.write(`deleted ${counted(payloads, "payload")} outside of partitions\n`);
-  } finally {
-    await store.close();
-  }
+  const { payloads, jobs, quarantine } = flags;
+  if (payloads === undefined && jobs === undefined && quarantine === undefined)
+    throw new Misuse("Delete what? Give --payloads, --jobs or --quarantine with an age, such as 90d.");
+  const progress = createProgress();
+  const onProgress = (pruned: Pruned): void => progress.tell(toLines(pruned).join(", "));
+  const pruned = await withMirror(flags, (mirror) =>
+    untilStopped(
+      (signal) =>
+        mirror.prune({ payloads, jobs, quarantine, onProgress, signal }).finally(() => progress.end()),
+      "Deleted rows stay deleted; run the command again for the rest.",
+    ),
+  );
+  await (flags.json === true ? printJson(pruned) : print(toLines(pruned)));
+}
+
+function toLines({ payloads, partitions, jobs, quarantine }: Pruned): string[] {
+  return [
+    ...partitions.map((name) => `dropped ${name}`),
+    `${counted(payloads, "body", "bodies")} deleted`,
+    `${counted(jobs, "job")} deleted`,
+    `${counted(quarantine, "dismissed body", "dismissed bodies")} deleted`,
+  ];
 }

@@ -167,6 +167,11 @@ const commands: readonly (readonly [line: string, shape: z.ZodType, lines: numbe
   ],
   ["jobs retry --event contract.created", z.strictObject({ retried: z.literal(0) }), 1],
   ["jobs retry --all", z.strictObject({ retried: z.literal(1) }), 1],
+  [
+    "prune --jobs 1d --payloads 9999d",
+    z.strictObject({ payloads: count, partitions: z.array(text), jobs: count, quarantine: count }),
+    1,
+  ],
   ["migrate", z.strictObject({ store: text, ready: z.literal(true) }), 1],
   ["migrate --sql", z.strictObject({ statements: z.array(text).min(10) }), 1],
 ];

@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
+import { temporaryFile } from "../support/mirror.ts";
+import { fillStory } from "./story.ts";
 
 function start(values: readonly string[]) {
   return spawn(process.execPath, ["--import", "tsx", "src/cli.ts", ...values], {
@@ -39,6 +41,54 @@ it("a reader of standard output that goes away ends a command quietly", async ()
   child.stdout.destroy();
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect([code, stderr]).toEqual([0, ""]);
+});
+
+describe("in a real process, without a terminal", () => {
+  let store: string;
+  beforeAll(async () => {
+    const file = temporaryFile();
+    await fillStory(file);
+    store = `sqlite:${file}`;
+  });
+
+  it("the columns have no colour, and --json has one object a line", async () => {
+    const { code, stdout, stderr } = await run("deliveries", "list", "--limit", "2", "--store", store);
+    expect([code, stderr]).toEqual([
+      0,
+      "Only the first 2 deliveries: there are more. Leave --limit out to see all.\n",
+    ]);
+    expect(stdout.split("\n")).toHaveLength(4);
+    expect(stdout).not.toContain("\u001B");
+    const lines = (await run("deliveries", "list", "--json", "--store", store)).stdout.trimEnd().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { webhookId: string }).webhookId)).toHaveLength(12);
+  });
+
+  it.each([
+    "status",
+    "contracts list",
+    "contracts show CNT-1",
+    "refunds list",
+    "deliveries list",
+    "jobs list",
+    "anomalies",
+    "quarantine list",
+    "rebuild",
+    "jobs retry --all",
+  ])("%s ends quietly where the reader of standard output has gone", async (line) => {
+    const child = start([...line.split(" "), "--store", store]);
+    child.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect(stderr).not.toMatch(/EPIPE|Error|    at /);
+    // Of status the exit code is the answer.
+    expect(code).toBe(line === "status" ? 1 : 0);
+  });
+
+  it("work goes on where nobody reads standard error", async () => {
+    const child = start(["rebuild", "--store", store]);
+    child.stderr.destroy();
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
+    expect([code, stdout]).toEqual([0, "3 contracts rebuilt\n"]);
+  });
 });
 
 it("--help ends with 0 where misuse ends with 2", async () => {

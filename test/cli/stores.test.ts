@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { copyCommand } from "../../src/cli/copy.ts";
@@ -7,7 +7,7 @@ import { pruneCommand } from "../../src/cli/prune.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { eventBody, signed } from "../support/delivery.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
-import { runCommand } from "./run-command.ts";
+import { run, runCommand } from "./run-command.ts";
 
 const migrate = (values: readonly string[], env?: Record<string, string>) =>
   runCommand(migrateCommand(), values, env);
@@ -118,14 +118,58 @@ it.each(["30", "0d", "30 d", "1w", "-1d", "soon"])(
   },
 );
 
+it("escrow-mirror prune asks for an age", async () => {
+  expect(await runCommand(pruneCommand(), ["--store", "sqlite:never.db"])).toEqual({
+    code: 2,
+    output: "error: Delete what? Give --payloads, --jobs or --quarantine with an age, such as 90d.\n",
+  });
+});
+
 it.each([
-  [["--store", "sqlite:never.db"], {}],
-  [[], { DATABASE_URL: "sqlite:never.db" }],
-])("escrow-mirror prune refuses SQLite, and makes no file: %j", async (values, env) => {
-  const { code, output } = await runCommand(pruneCommand(), ["--payloads", "30d", ...values], env);
-  expect([code, output]).toEqual([
+  [["--store", "<address>"], "--store"],
+  [["--config", "<config>"], "the config file"],
+])("an address with a password is refused in %j, and not shown", async (values, where) => {
+  const address = "postgres://app:sentinel@127.0.0.1:1/shop";
+  const config = temporaryFile("config.json");
+  writeFileSync(config, JSON.stringify({ store: address }));
+  const given = values.map((value) => value.replace("<address>", address).replace("<config>", config));
+  const { code, both } = await run(["status", ...given]);
+  expect([code, both]).toEqual([
     2,
-    "error: A store on SQLite can't be pruned: only Postgres can as yet.\n",
+    `error: The address in ${where} has a password, which others can see there. Set the address as ESCROW_MIRROR_STORE in the environment or in --secrets-file, or leave the password out and set PGPASSWORD.\n`,
   ]);
-  expect(existsSync("never.db")).toBe(false);
+});
+
+it("a database that can't be reached is named without its password", async () => {
+  const { code, both } = await run(["status"], {
+    ESCROW_MIRROR_STORE: "postgres://app:sentinel@127.0.0.1:1/shop",
+  });
+  expect([code, /^error: .+\n$/.test(both)], both).toEqual([1, true]);
+  expect(both).not.toContain("sentinel");
+});
+
+it.each([
+  ["{", /is no JSON/],
+  ['{"stor":"sqlite:x.db"}', /"stor" is no option here: there are store, schema, prefix, client/],
+  ['{"client":{"clientSecret":"sentinel"}}', /client: "clientSecret" is no option here/],
+])("a config file that can't be used is refused: %j", async (text, message) => {
+  const config = temporaryFile("config.json");
+  writeFileSync(config, text);
+  const { code, both } = await run(["status", "--config", config]);
+  expect(code).toBe(2);
+  expect(both).toMatch(message);
+  expect(both).not.toContain("sentinel");
+});
+
+it("the store is named by --store, then the environment, then the config file, then DATABASE_URL", async () => {
+  const [one, two, three] = [temporaryFile("one.db"), temporaryFile("two.db"), temporaryFile("three.db")];
+  const config = temporaryFile("config.json");
+  writeFileSync(config, JSON.stringify({ store: `sqlite:${three}` }));
+  const named = { ESCROW_MIRROR_STORE: `sqlite:${two}`, DATABASE_URL: "sqlite:four.db" };
+  const told = async (values: readonly string[], env: Record<string, string>) =>
+    (await run(["status", ...values], env)).stderr;
+  expect(await told(["--store", `sqlite:${one}`, "--config", config], named)).toContain(one);
+  expect(await told(["--config", config], named)).toContain(two);
+  expect(await told(["--config", config], { DATABASE_URL: "sqlite:four.db" })).toContain(three);
+  expect(await told([], { DATABASE_URL: "sqlite:four.db" })).toContain("four.db");
 });

@@ -47,7 +47,7 @@ export function createTable<Item>(
   function toLines(row: readonly string[], item: Item): string[] {
     const dressed = row.map((cell, at) => dress(cell, columns[at], item));
     if (isNarrow) return toRecord(titlesOf(columns), dressed);
-    const room = screen === undefined ? Infinity : screen - leastWidth(widths) + (lastOf(widths) ?? 0);
+    const room = screen === undefined ? Infinity : screen - leadWidth(widths);
     const [first = "", ...further] = wrap(row.at(-1) ?? "", room);
     const last = dress(first, columns.at(-1), item);
     const indent = " ".repeat(leadWidth(widths));

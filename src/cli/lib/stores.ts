@@ -123,13 +123,6 @@ export async function opened<Opened extends Store>(
   return store;
 }
 
-/** For work that only Postgres can do: another kind is refused before anything is opened or made. */
-export function postgresOnly(place: Place, refusal: string): Store {
-  if (kindOf(place.address) !== "postgres")
-    throw new Misuse(`A store on SQLite ${refusal}: only Postgres can as yet.`);
-  return postgresAt(place);
-}
-
 /** An option that SQLite would pass over is refused: "is ready" would say that it was heard. */
 export function refusePostgresOnly(place: Pick<StoreFlags, "schema" | "partition">): void {
   for (const name of ["schema", "partition"] as const)
