@@ -161,13 +161,15 @@ it.each([
   expect(both).not.toContain("sentinel");
 });
 
+async function told(values: readonly string[], env: Record<string, string>): Promise<string> {
+  return (await run(["status", ...values], env)).stderr;
+}
+
 it("the store is named by --store, then the environment, then the config file, then DATABASE_URL", async () => {
   const [one, two, three] = [temporaryFile("one.db"), temporaryFile("two.db"), temporaryFile("three.db")];
   const config = temporaryFile("config.json");
   writeFileSync(config, JSON.stringify({ store: `sqlite:${three}` }));
   const named = { ESCROW_MIRROR_STORE: `sqlite:${two}`, DATABASE_URL: "sqlite:four.db" };
-  const told = async (values: readonly string[], env: Record<string, string>) =>
-    (await run(["status", ...values], env)).stderr;
   expect(await told(["--store", `sqlite:${one}`, "--config", config], named)).toContain(one);
   expect(await told(["--config", config], named)).toContain(two);
   expect(await told(["--config", config], { DATABASE_URL: "sqlite:four.db" })).toContain(three);
