@@ -28,7 +28,7 @@ export interface ServiceOptions {
   readonly sandbox?: SandboxOptions;
   readonly mirror?: Partial<MirrorOptions>;
   /** The client that the mirror is given. */
-  readonly toClient?: (client: Client) => MirrorClient;
+  readonly toClient?: (client: Client, sandbox: Sandbox) => MirrorClient;
 }
 
 /** The service, and a mirror that hears of it over HTTP and asks it over HTTP, both on one clock. */
@@ -47,7 +47,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     webhook: { secrets: sandbox.webhookSecret },
     logger: silentLogger,
     clock,
-    client: options.toClient?.(client) ?? client,
+    client: options.toClient?.(client, sandbox) ?? client,
     ...options.mirror,
   });
   mount(mirror);
