@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { benchCli } from "./cli-bench.ts";
 import { benchHttp } from "./http/bench.ts";
 import { benchJobs } from "./jobs/bench.ts";
 import { benchPostgres } from "./postgres-bench.ts";
@@ -23,6 +24,7 @@ const sections: Record<string, () => Promise<Figure[]>> = {
   jobs: benchJobs,
   http: benchHttp,
   reads: () => benchReads({ stored }),
+  cli: () => benchCli(stored),
   size: () => benchSize(stored, progress),
   postgres: () => benchPostgres({ stored, onStored: progress }),
 };

@@ -8,12 +8,14 @@ import { describeHandlers } from "./handlers-contract.ts";
 import { describeHandlersHealth } from "./health-contract.ts";
 import { describeInTransaction } from "./in-transaction-contract.ts";
 import { describeOddHandlers } from "./odd-handlers-contract.ts";
+import { describeRetryAll } from "./retry-all-contract.ts";
 
 for (const [name, create] of storeKinds) {
   describeHandlers(name, create);
   describeHandlersHealth(name, create);
   describeDoneJobs(name, create);
   describeOddHandlers(name, create);
+  describeRetryAll(name, create);
 }
 
 describeInTransaction("sqlite file", async () => {
