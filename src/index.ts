@@ -50,6 +50,7 @@ export type { Outcome, Reason, ReceiveResult } from "./receiver/outcome.ts";
 export type { Refusal, Refused } from "./receiver/tally.ts";
 export type { SecretsSource } from "./receiver/secrets/live-secrets.ts";
 export type { RebuildOptions, RebuildProgress } from "./receiver/by-hand/rebuild.ts";
+export type { Redacted } from "./retention/redact.ts";
 export type { Pruned, PruneOptions } from "./retention/prune-options.ts";
 export type { MirrorClient } from "./reconcile/mirror-client.ts";
 export type { CheckoutOptions } from "./reconcile/checkout-urls.ts";

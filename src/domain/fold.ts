@@ -11,7 +11,14 @@ import {
   type Draft,
   type Origin,
 } from "./draft.ts";
-import { familyOf, type FoldInput, type StoredInput } from "./input.ts";
+import {
+  familyOf,
+  isRedaction,
+  redactInput,
+  redactionIn,
+  type FoldInput,
+  type StoredInput,
+} from "./input.ts";
 import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
 import { groupByTime, queueTied, takeTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
@@ -85,8 +92,10 @@ export function* advanceInSteps(
   options: FoldOptions,
 ): Steps<ContractState> {
   const draft = openDraft(state);
+  const redactedAt = (draft.contract.redactedAt ??= redactionIn(inputs));
+  const given = redactedAt === null ? inputs : inputs.filter((each) => !isRedaction(each)).map(redactInput);
   let applied = 0;
-  for (const tied of yield* groupByTime(inputs)) {
+  for (const tied of yield* groupByTime(given)) {
     const ordered = tied.length === 1 ? tied : takeTied(draft, yield* queueTied(tied));
     for (const input of ordered) {
       apply(draft, input, options);
@@ -109,6 +118,7 @@ function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
 function applyStored(draft: Draft, input: StoredInput, origin: Origin, skewMs: number): void {
   if (input.kind === "snapshot") applySnapshot(draft, input, origin, skewMs);
   else if (input.kind === "answer") applyAnswer(draft, input.facts, origin);
+  else if (input.kind === "redaction") return;
   else if (input.facts.of === "refund") applyRequest(draft, input.facts, skewMs);
   else Object.assign(draft.contract, input.facts.fields);
 }

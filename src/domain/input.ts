@@ -1,12 +1,12 @@
 import type { EventFacts } from "../events/event.ts";
 import type { AnswerFacts, RequestFacts } from "../events/own-call.ts";
-import type { SnapshotFacts } from "../events/snapshot.ts";
+import type { SnapshotFacts, SnapshotFields } from "../events/snapshot.ts";
 
 /** An input of the fold. The mirror is a pure function of the set of its inputs (semantics §1.4). */
 export type FoldInput = EventInput | StoredInput;
 
 /** An input that is no delivery. */
-export type StoredInput = SnapshotInput | RequestInput | AnswerInput;
+export type StoredInput = SnapshotInput | RequestInput | AnswerInput | RedactionInput;
 
 /** One applied delivery. */
 export interface EventInput {
@@ -46,6 +46,22 @@ export interface AnswerInput {
   readonly facts: AnswerFacts;
 }
 
+/** The contract's personal data is erased: from all inputs, those that come later too. */
+export interface RedactionInput {
+  readonly kind: "redaction";
+  readonly digest: string;
+  /** When it was asked for, by our clock: ISO 8601. */
+  readonly receivedAt: string;
+  readonly facts: RedactionFacts;
+}
+
+/** It has no place in time. */
+export interface RedactionFacts {
+  readonly contractId: string;
+  readonly orderKey: "";
+  readonly takenAt: null;
+}
+
 /** The families whose events move or create anything (semantics §5.3). */
 export type EventFamily = "contract" | "payment" | "refund" | "milestone";
 
@@ -58,3 +74,52 @@ export function familyOf(eventType: string): EventFamily | undefined {
 }
 
 const families: ReadonlySet<string> = new Set(["contract", "payment", "refund", "milestone"]);
+
+/*
+ * Redaction takes these out of the inputs of a contract. Ids, statuses, times and amounts stay: dedupe and the fold need them. It
+ * holds for every input of its contract, whenever that came, so that the fold is the same in any order.
+ */
+
+/** The time of the redaction among these inputs, if there is one. */
+export function redactionIn(inputs: readonly FoldInput[]): string | null {
+  return inputs.find(isRedaction)?.receivedAt ?? null;
+}
+
+export function isRedaction(input: FoldInput): input is RedactionInput {
+  return input.kind === "redaction";
+}
+
+/** The same input without what a person may be known by. */
+export function redactInput<Input extends FoldInput>(input: Input): Input {
+  return { ...input, facts: redactFacts(input) };
+}
+
+function redactFacts(input: FoldInput): FoldInput["facts"] {
+  switch (input.kind) {
+    case "event":
+      return redactEvent(input.facts);
+    case "snapshot":
+      return redactSnapshot(input.facts);
+    case "request":
+      return input.facts.of === "create"
+        ? { ...input.facts, fields: redactFields(input.facts.fields) }
+        : input.facts;
+    case "answer":
+    case "redaction":
+      return input.facts;
+  }
+}
+
+export function redactEvent(facts: EventFacts): EventFacts {
+  return { ...facts, reference: null, metadata: {} };
+}
+
+function redactSnapshot(facts: SnapshotFacts): SnapshotFacts {
+  const milestones = facts.milestones.map(({ name: _, description: __, ...rest }) => rest);
+  return { ...facts, fields: redactFields(facts.fields), milestones };
+}
+
+/** All of them describe, but for the amount. */
+export function redactFields({ amountMinor }: SnapshotFields): SnapshotFields {
+  return amountMinor === undefined ? {} : { amountMinor };
+}

@@ -102,7 +102,8 @@ export interface Tied {
 function toTied(input: FoldInput): Tied {
   // A request comes before all that answers it, an answer of ours after.
   if (input.kind === "request") return { input, move: undefined, rank: -1, payloadId: "" };
-  if (input.kind === "answer") return { input, move: undefined, rank: Infinity, payloadId: "" };
+  if (input.kind === "answer" || input.kind === "redaction")
+    return { input, move: undefined, rank: Infinity, payloadId: "" };
   if (input.kind === "snapshot") {
     const { status } = input.facts;
     const rank =

@@ -73,6 +73,8 @@ export interface ContractRecord {
   readonly transitionCount: number;
   /** How many numbered rows of `anomalies` it has. */
   readonly anomalyCount: number;
+  /** When its personal data was erased; `null` if it was not. ISO 8601. */
+  readonly redactedAt: string | null;
 }
 
 /** One milestone, as its inputs left it. */
@@ -255,4 +257,5 @@ const blankContract: ContractRecord = {
   lastKey: "",
   transitionCount: 0,
   anomalyCount: 0,
+  redactedAt: null,
 };

@@ -107,10 +107,13 @@ function linkMilestones(draft: Draft, shown: readonly SnapshotMilestone[]): Map<
   const links = new Map<SnapshotMilestone, string>();
   const ids = new Set(shown.map(({ milestoneId }) => milestoneId));
   const others = [...draft.milestones.values()].filter(({ milestoneId }) => !ids.has(milestoneId));
-  const [shownBy, othersBy] = [groupBy(shown, descriptionKey), groupBy(others, descriptionKey)];
+  // A redaction took the names: due date and amount tell as far as they are unique.
+  const keyOf = (each: Described): string | undefined =>
+    descriptionKey(draft.contract.redactedAt === null ? each : { ...each, name: "" });
+  const [shownBy, othersBy] = [groupBy(shown, keyOf), groupBy(others, keyOf)];
   /** The one milestone known under another id that has this one's name, due date and amount. */
   const twinOf = (milestone: SnapshotMilestone): string | undefined => {
-    const key = descriptionKey(milestone);
+    const key = keyOf(milestone);
     const twins = key === undefined || shownBy.get(key)?.length !== 1 ? [] : (othersBy.get(key) ?? []);
     return twins.length === 1 ? twins[0]?.milestoneId : undefined;
   };
@@ -123,11 +126,9 @@ function linkMilestones(draft: Draft, shown: readonly SnapshotMilestone[]): Map<
   return links;
 }
 
-function descriptionKey({
-  name,
-  dueDate,
-  amountMinor,
-}: Pick<SnapshotMilestone, "name" | "dueDate" | "amountMinor">): string | undefined {
+type Described = Pick<SnapshotMilestone, "name" | "dueDate" | "amountMinor">;
+
+function descriptionKey({ name, dueDate, amountMinor }: Described): string | undefined {
   if (name == null || dueDate == null || amountMinor == null) return undefined;
   return JSON.stringify([name, parseWireTime(dueDate)?.orderKey ?? dueDate, amountMinor]);
 }

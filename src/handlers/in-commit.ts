@@ -26,6 +26,8 @@ import {
 export interface FreshDelivery extends AppliedDelivery {
   readonly digest: string;
   readonly toEvent: () => WebhookEvent;
+  /** Its contract's personal data is erased: what a handler throws is not stored. */
+  readonly isRedacted?: boolean;
 }
 
 export interface FreshNews extends News {
@@ -36,14 +38,16 @@ export interface FreshNews extends News {
 export class HandlerFault extends EscrowMirrorError {
   readonly digest: string;
   readonly handler: string;
+  readonly contractId: string | null;
   /** The store failed while the handler ran: which of them is to blame shows when it happens again and again. */
   readonly isOfStore: boolean;
 
-  constructor(digest: string, handler: string, cause: unknown) {
+  constructor({ digest, contractId }: FreshDelivery, handler: string, cause: unknown) {
     const message = `handler ${handler} threw inside the delivery's transaction, which was rolled back (${nameOfError(cause)})`;
     super("handler-failed", message, { cause });
     this.digest = digest;
     this.handler = handler;
+    this.contractId = contractId;
     this.isOfStore = isStoreFault(cause);
   }
 }
@@ -139,7 +143,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
     if (isTimeout(done.error) && !hadAllTime) throw new TimeIsUp();
     const failures = (known?.failures ?? 0) + 1;
     if (isStoreFault(done.error) || failures < failuresMax)
-      throw new HandlerFault(delivery.digest, handler.name, done.error);
+      throw new HandlerFault(delivery, handler.name, done.error);
     await giveUp(tx, handler, delivery, { failures, lastError: describe(done.error) });
   }
 
@@ -168,6 +172,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
       {
         ...job,
         ...last,
+        lastError: delivery.isRedacted === true ? null : last.lastError,
         state: "dead",
         nextAttemptAt: now,
         workerId: null,
@@ -202,13 +207,14 @@ export function createInCommit(parts: InCommitParts): InCommit {
       if (within.length > 0) await runInside(tx, within, news.deliveries, spent);
     },
 
-    async countFailure(tx, { digest, handler, cause, isOfStore }) {
+    async countFailure(tx, { digest, handler, contractId, cause, isOfStore }) {
       const known = (await tx.lookup("failures", "digest", [digest])).find((row) => row.handler === handler);
       const failures = (known?.failures ?? 0) + (isOfStore ? 0 : 1);
       const faults = (known?.faults ?? 0) + (isOfStore ? 1 : 0);
       const changedAt = toIsoTime(clock.now());
-      const lastError = describe(cause);
-      await tx.upsert("failures", [{ digest, handler, failures, faults, lastError, changedAt }]);
+      const [contract] = contractId === null ? [] : await tx.lockContracts([contractId]);
+      const lastError = contract?.redactedAt == null ? describe(cause) : "";
+      await tx.upsert("failures", [{ digest, handler, contractId, failures, faults, lastError, changedAt }]);
       return isOfStore && faults >= faultsMax;
     },
   };

@@ -50,6 +50,7 @@ import { createReceiver, type Receiver } from "../receiver/receive.ts";
 import { rebuild, type RebuildOptions, type RebuildProgress } from "../receiver/by-hand/rebuild.ts";
 import { release } from "../receiver/by-hand/release.ts";
 import { prune } from "../retention/prune.ts";
+import { redact, type Redacted } from "../retention/redact.ts";
 import type { Pruned, PruneOptions } from "../retention/prune-options.ts";
 import type { ReceiveRequest } from "../receiver/request.ts";
 import { createRateLimit } from "../shared/rate-limit.ts";
@@ -171,6 +172,14 @@ export interface Mirror extends HandlerSurface {
    *   `webhooks.update`; `invalid-argument`
    */
   startWatchdog(options?: WatchdogOptions): Watchdog;
+  /**
+   * Erases a contract's personal data: bodies, headers, references, metadata, texts, names, buyer and seller, errors of its
+   * jobs. Ids, statuses, times and amounts stay. No duplicate, late event, API read or rebuild brings it back. An unknown
+   * contract is marked too, so that data which arrives later is never stored. You can call it again at any time.
+   *
+   * @throws EscrowMirrorError `invalid-argument`; `store-unavailable`; `inside-transaction`
+   */
+  redact(contractId: string): Promise<Redacted>;
   /** The mirror's state, for a health check. Never rejects. */
   health(): Promise<Health>;
   /**
@@ -407,6 +416,10 @@ function assemble(settings: MirrorSettings, parts: Parts): Mirror {
     prune: async (options) => {
       inside.refuseInTransaction("mirror.prune()");
       return prune({ store, clock }, options);
+    },
+    redact: async (contractId) => {
+      inside.refuseInTransaction("mirror.redact()");
+      return redact(committing, contractId);
     },
     health: async () => (await look()).health,
     metrics: async () => telemetry.text(await readGauges()),

@@ -4,6 +4,7 @@ import { isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";
 import { commitOnce, type CommitParts } from "./commit.ts";
+import { heedAside, storedOf } from "./contracts/redacted.ts";
 import { dedupe } from "./dedupe.ts";
 import { keepUnstorable } from "./deliveries/unstorable.ts";
 import type { ReceiverLog } from "./log.ts";
@@ -45,7 +46,8 @@ export function createBatchCommit(parts: BatchParts) {
       take: async (tx) => {
         await proof.record(tx, batch.filter(isDelivery));
         const committed = await dedupe(tx, batch);
-        return { committed, inputs: inputsOf(committed), deliveries: freshOf(committed) };
+        const stored = storedOf(committed);
+        return { committed, inputs: inputsOf(committed), deliveries: freshOf(committed), stored };
       },
     });
   }
@@ -73,7 +75,13 @@ export function createBatchCommit(parts: BatchParts) {
   /** The last resort for an authentic delivery, in a transaction of its own. */
   async function setAside(arrival: Arrival): Promise<Verdict> {
     if (!isDelivery(arrival)) return failed("internal-error");
-    const kept = await settle(() => store.transaction((tx) => keepUnstorable(tx, arrival)));
+    const kept = await settle(() =>
+      store.transaction(async (tx) => {
+        const verdict = await keepUnstorable(tx, arrival);
+        await heedAside(tx, arrival);
+        return verdict;
+      }),
+    );
     if (kept.ok) return log.aside(arrival, kept.value);
     log.fault("persist", kept.error);
     return failed(reasonOf(kept.error), arrival.webhookId);

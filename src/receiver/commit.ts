@@ -4,12 +4,15 @@
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
+import type { ContractRecord } from "../domain/records.ts";
 import type { FreshDelivery } from "../handlers/in-commit.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
 import type { Step } from "./log.ts";
 import { closeCreates, closeRefunds } from "./contracts/intents.ts";
+import { loadContracts } from "./contracts/load.ts";
+import { contractsNamed, heedRedactions, type StoredContent } from "./contracts/redacted.ts";
 import { persist } from "./persist.ts";
 import type { Listeners } from "./notify.ts";
 import { transition } from "./transition.ts";
@@ -25,13 +28,19 @@ export interface CommitParts {
 export interface Fresh {
   readonly inputs: readonly FoldInput[];
   readonly deliveries: readonly FreshDelivery[];
+  /** Deliveries whose content went in, applied or not. */
+  readonly stored?: readonly StoredContent[];
 }
 
 export interface CommitWork<News extends Fresh> {
   /** Says what is newly applied. Runs first, inside the transaction. */
   readonly take: (tx: StoreTransaction) => Promise<News>;
   /** Makes contracts of it. Default: the step *transition*. */
-  readonly fold?: (tx: StoreTransaction, inputs: readonly FoldInput[]) => Promise<ContractChange[]>;
+  readonly fold?: (
+    tx: StoreTransaction,
+    inputs: readonly FoldInput[],
+    contracts: ReadonlyMap<string, ContractRecord>,
+  ) => Promise<ContractChange[]>;
   /** Called with each step before it runs, for the log of a failure. */
   readonly enter?: (step: Step) => void;
   /** Whether it applies one delivery only: each of its handlers may then take its whole time. Default true. */
@@ -44,7 +53,7 @@ export async function commitOnce<News extends Fresh>(
   work: CommitWork<News>,
 ): Promise<News & { readonly changes: readonly ContractChange[] }> {
   const { take, enter = () => {}, isAlone = true } = work;
-  const { fold = (tx, inputs) => transition(tx, inputs, folding) } = work;
+  const { fold = (tx, inputs, contracts) => transition(tx, inputs, contracts, folding) } = work;
   // Whoever is registered by now hears of this commit.
   await listeners.ready();
   const done = await store.transaction(async (bare) => {
@@ -52,14 +61,16 @@ export async function commitOnce<News extends Fresh>(
     const { tx } = notifying;
     const news = await take(tx);
     const now = toIsoTime(clock.now());
-    const inputs = [...news.inputs, ...(await closeCreates(tx, news.inputs, now))];
+    const given = [...news.inputs, ...(await closeCreates(tx, news.inputs, now))];
     enter("transition");
-    const changes = await fold(tx, inputs);
+    const contracts = await loadContracts(tx, contractsNamed({ ...news, inputs: given }));
+    const { inputs, deliveries } = await heedRedactions(tx, contracts, { ...news, inputs: given });
+    const changes = await fold(tx, inputs, contracts);
     enter("persist");
     await persist(tx, { inputs, changes }, now);
     await closeRefunds(tx, inputs, changes, now);
     if (await notifying.isHeard()) enter("notify");
-    await notifying.notify({ ...news, inputs, changes }, { ms: 0, isAlone });
+    await notifying.notify({ deliveries, inputs, changes }, { ms: 0, isAlone });
     return { ...news, inputs, changes };
   });
   listeners.committed();

@@ -15,15 +15,15 @@ import type { Steps } from "../domain/steps.ts";
 import { createPace, type Pace } from "../shared/pace.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";
-import { groupByContract, loadContracts, loadInputs, loadStates, loadWhole } from "./contracts/load.ts";
+import { groupByContract, loadInputs, loadStates, loadWhole } from "./contracts/load.ts";
 
 export async function transition(
   tx: StoreTransaction,
   applied: readonly FoldInput[],
+  contracts: ReadonlyMap<string, ContractRecord>,
   options: FoldOptions,
 ): Promise<ContractChange[]> {
   const inputs = groupByContract(applied);
-  const contracts = await loadContracts(tx, [...inputs.keys()]);
   const newest = new Map([...inputs].filter(([id, added]) => isAhead(contracts.get(id), added)));
   const late = [...inputs.keys()].filter((id) => !newest.has(id));
   return [
@@ -62,11 +62,12 @@ async function advanceAll(
 ): Promise<ContractChange[]> {
   const pace = createPace();
   const known = [...inputs].filter(([id]) => contracts.has(id));
+  const own = new Map(known.map(([id]) => [id, contracts.get(id) as ContractRecord]));
   const readers = (attachment: Attachment): string[] =>
     known
       .filter(([, added]) => added.some((input) => attachmentsRead(input).includes(attachment)))
       .map(([id]) => id);
-  const states = await loadStates(tx, contracts, readers, pace);
+  const states = await loadStates(tx, own, readers, pace);
   const changes: ContractChange[] = [];
   for (const [id, added] of inputs) {
     const before = states.get(id) ?? emptyState(id);

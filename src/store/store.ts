@@ -55,6 +55,8 @@ export interface Upkeep {
   dropPayloads(before: string): Promise<DroppedPayloads>;
   /** Gives up to `pages` free pages of the file back to the disk. Resolves with whether there may be more. */
   shrink(pages: number): Promise<boolean>;
+  /** Wipes the bytes of deleted rows out of the files. Resolves with whether none is left there. */
+  wipe(): Promise<boolean>;
 }
 
 /** The payloads that were dropped whole. */

@@ -106,8 +106,8 @@ export interface InputRow {
   readonly seq: number;
   /** The contract. */
   readonly contractId: string;
-  /** `snapshot` is an API read, `request` a call of our own, `answer` the answer to one. */
-  readonly kind: "snapshot" | "request" | "answer";
+  /** `snapshot` is an API read, `request` a call of our own, `answer` the answer to one, `redaction` a `mirror.redact()`. */
+  readonly kind: "snapshot" | "request" | "answer" | "redaction";
   /** SHA-256 of what tells it from others, hex. */
   readonly digest: string;
   /** When it arrived. ISO 8601. */
@@ -269,6 +269,8 @@ export interface FailureRow {
   readonly digest: string;
   /** The handler. */
   readonly handler: string;
+  /** The delivery's contract. */
+  readonly contractId: string | null;
   /** How often it threw, or took too long. */
   readonly failures: number;
   /** How often the store failed while it ran. */
@@ -392,6 +394,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
       lastKey: "text",
       transitionCount: "integer",
       anomalyCount: "integer",
+      redactedAt: "text",
       changedAt: "text",
     },
     key: ["contractId"],
@@ -535,6 +538,7 @@ export const tables: { readonly [Name in TableName]: TableShape<Tables[Name]> } 
     columns: {
       digest: "hex",
       handler: "text",
+      contractId: "text",
       failures: "integer",
       faults: "integer",
       lastError: "text",

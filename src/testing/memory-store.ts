@@ -83,6 +83,7 @@ export function createMemoryStore(): Store {
     upkeep: {
       dropPayloads: async (before) => ({ partitions: [], rowsBefore: before }),
       shrink: async () => false,
+      wipe: async () => true,
     },
     close: () =>
       lock.run(async () => {

@@ -29,6 +29,11 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       { field: "workerId", op: "=", value: workerId },
       { field: "state", op: "=", value: "running" },
     ]);
+  const isRedacted = async ({ contractId }: JobRow): Promise<boolean> => {
+    if (contractId === null) return false;
+    const where = [{ field: "contractId", op: "=", value: contractId }] as const;
+    return (await tx.find("contracts", { where })).some(({ redactedAt }) => redactedAt !== null);
+  };
   const forget = (workerId: string): Promise<void> =>
     tx.remove("workers", [{ field: "workerId", op: "=", value: workerId }]);
 
@@ -77,7 +82,7 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
           state,
           attempts: job.attempts - attemptsBack,
           nextAttemptAt: nowPlus(afterMs),
-          lastError: error ?? job.lastError,
+          lastError: (await isRedacted(job)) ? null : (error ?? job.lastError),
           finishedAt: state === "due" ? null : nowPlus(0),
         });
         if (state !== "due") await promote(job);

@@ -63,6 +63,7 @@ export function contractRow(contractId: string, shape: Partial<ContractRow> = {}
     lastKey: "",
     transitionCount: 0,
     anomalyCount: 0,
+    redactedAt: null,
     changedAt: "2026-04-14T14:30:00.000Z",
     ...shape,
   };

@@ -4,8 +4,12 @@ import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror, storeKinds, temporaryFile, testClock } from "../support/mirror.ts";
 import { describePrune } from "./prune-contract.ts";
+import { describeRedact } from "./redact-contract.ts";
 
-for (const [name, create] of storeKinds) describePrune({ name, create });
+for (const [name, create] of storeKinds) {
+  describePrune({ name, create });
+  describeRedact({ name, create });
+}
 
 describe("a file on SQLite", () => {
   it("that the mirror made gives its room back to the disk", async () => {

@@ -243,7 +243,9 @@ export function arrayQueueStatements(place: TablePlace) {
       where j.seq = picked.seq
       returning ${columns}`,
     settle: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
-        last_error = coalesce(g.error, j.last_error), worker_id = null, lost = 0,
+        last_error = case when g.error is null then j.last_error when exists (
+          select from ${at("contracts")} as c where c.contract_id = j.contract_id and c.redacted_at is not null
+        ) then null else g.error end, worker_id = null, lost = 0,
         finished_at = case when g.state = 'due' then null else ${timeIn()} end
       from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
         as g(seq, worker, attempts, state, back, after, error)

@@ -121,6 +121,8 @@ function buildStore(parts: StoreParts): Store {
       dropPayloads: (before) => dropPartitions({ engine, place, before, now: new Date(clock.now()) }),
       // Autovacuum makes the room of deleted rows free for new ones.
       shrink: async () => false,
+      // Dead rows, the write-ahead log, replicas and backups are beyond what a client can tell.
+      wipe: async () => false,
     },
   });
   const layOut = (mayCreate: boolean, now: Date): Promise<boolean> => {

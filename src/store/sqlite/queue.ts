@@ -26,6 +26,7 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
     const change = [state, attemptsBack, nowPlus(afterMs), encodeText(error), isOver ? nowPlus(0) : null];
     const fence = [settlement.seq, settlement.workerId, settlement.attempts];
     const [line] = await session.all(sql.settle, [...change, ...fence]);
+    if (line !== undefined && error !== null) await session.run(sql.hush, [settlement.seq]);
     if (line !== undefined && isOver) await session.run(sql.promote, line as SqlValue[]);
     return line !== undefined;
   }
@@ -165,6 +166,9 @@ export function rowQueueStatements(place: TablePlace) {
         last_error = coalesce(?, last_error), finished_at = ?, worker_id = null, lost = 0
       where seq = ? and worker_id = ? and attempts = ? and state = 'running'
       returning handler, contract_id`,
+    // The error of a handler may quote erased data.
+    hush: `update ${jobs} set last_error = null where seq = ? and exists (
+        select 1 from ${at("contracts")} as c where c.contract_id = ${jobs}.contract_id and c.redacted_at is not null)`,
     promote: `update ${jobs} set state = 'due'
       where state = 'waiting' and seq = (
         select seq from ${jobs} where handler = ? and contract_id = ? and ${open} order by seq limit 1)`,

@@ -1,7 +1,8 @@
 /** The room in the file that rows leave behind. */
+import { monotonicMs, sleep } from "../../shared/timers.ts";
 import type { Upkeep } from "../store.ts";
 import type { SqliteConnections } from "./connections.ts";
-import { whenFree } from "./handle.ts";
+import { guarded, whenFree } from "./handle.ts";
 
 export function createFileUpkeep(
   { writer, writeLock }: Pick<SqliteConnections, "writer" | "writeLock">,
@@ -19,7 +20,22 @@ export function createFileUpkeep(
           return ask("freelist_count") > 0;
         }, busyTimeoutMs),
       ),
+    wipe: async () => {
+      // Every writing connection has `secure_delete`: what is left of deleted rows is in the log. A reader of an older state
+      // keeps the log from being emptied.
+      const deadline = monotonicMs() + wipeMs;
+      for (;;) {
+        if ((await writeLock.run(async () => guarded(() => ask("wal_checkpoint(truncate)")))) === 0)
+          return true;
+        if (monotonicMs() >= deadline) return false;
+        await sleep(tryAgainMs);
+      }
+    },
   };
 }
 
 const incremental = 2;
+
+/** How long readers and other writers are waited for. */
+const wipeMs = 2000;
+const tryAgainMs = 20;

@@ -74,6 +74,7 @@ export const initial = {
         `closed_at ${text}`,
         `told_at ${text}`,
       ]),
+      index("intents_by_contract", "intents (contract_id)", " where contract_id is not null"),
       // Of those that are closed it holds nothing.
       index("intents_open", "intents (created_at, intent_id)", " where open_key is not null"),
 
@@ -104,6 +105,7 @@ export const initial = {
         `last_key ${text} not null`,
         `transition_count ${integer} not null`,
         `anomaly_count ${integer} not null`,
+        `redacted_at ${text}`,
         `changed_at ${text} not null`,
       ]),
       index("contracts_by_status", "contracts (status, contract_id)"),
@@ -267,6 +269,7 @@ export const initial = {
       table("failures", [
         `digest ${bytes} not null`,
         `handler ${text} not null`,
+        `contract_id ${text}`,
         `failures ${integer} not null`,
         `faults ${integer} not null`,
         `last_error ${text} not null`,

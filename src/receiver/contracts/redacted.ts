@@ -1,0 +1,143 @@
+/**
+ * Contracts whose personal data was erased: what comes later is stored without it. A commit learns of a redaction from the
+ * contract's own row, which it locks before it commits, so that none stores what a redaction has just taken out.
+ */
+import type { FoldInput, RequestInput, StoredInput } from "../../domain/input.ts";
+import type { ContractRecord } from "../../domain/records.ts";
+import { redactFields, redactInput } from "../../domain/input.ts";
+import { inflateBody } from "../../events/inflate.ts";
+import type { FreshDelivery } from "../../handlers/in-commit.ts";
+import { canonicalId } from "../../shared/ids.ts";
+import { settle } from "../../shared/result.ts";
+import type { StoreTransaction } from "../../store/store.ts";
+import { allBut, type DeliveryRow, type PayloadRow } from "../../store/tables.ts";
+import type { Committed, DeliveryArrival } from "../arrival.ts";
+
+/** A delivery whose content went in, and the contracts that it names. */
+export interface StoredContent {
+  readonly contentKey: string;
+  readonly contractIds: readonly string[];
+}
+
+interface News {
+  readonly inputs: readonly FoldInput[];
+  readonly deliveries: readonly FreshDelivery[];
+  readonly stored?: readonly StoredContent[] | undefined;
+}
+
+/** The deliveries of a commit that were not known before. */
+export function storedOf(committed: readonly Committed[]): StoredContent[] {
+  return committed.flatMap(({ arrival, outcome, reason }) => {
+    if (arrival.kind !== "delivery") return [];
+    const isStored = outcome !== "duplicate" || reason === "payload-changed";
+    return isStored ? [toStored(arrival)] : [];
+  });
+}
+
+function toStored(arrival: DeliveryArrival): StoredContent {
+  const { facts } = arrival.reading;
+  const contractIds = facts === null ? namedIn(arrival) : [facts.contractId].filter((id) => id !== "");
+  return { contentKey: arrival.contentKey, contractIds };
+}
+
+/** The contracts that a commit has to lock. */
+export function contractsNamed({ inputs, deliveries, stored = [] }: News): string[] {
+  const ids = new Set(inputs.map(({ facts }) => facts.contractId));
+  for (const { contractId } of deliveries) if (contractId !== null) ids.add(contractId);
+  for (const { contractIds } of stored) for (const id of contractIds) ids.add(id);
+  ids.delete("");
+  return [...ids];
+}
+
+/** Takes personal data of redacted contracts out of what this commit has stored, and out of what it goes on with. */
+export async function heedRedactions(
+  tx: StoreTransaction,
+  contracts: ReadonlyMap<string, ContractRecord>,
+  news: News,
+): Promise<Pick<News, "inputs" | "deliveries">> {
+  const isRedacted = (id: string | null): boolean => id !== null && contracts.get(id)?.redactedAt != null;
+  if (![...contracts.keys()].some(isRedacted)) return news;
+  const { inputs, deliveries, stored = [] } = news;
+  await redactDeliveries(tx, [
+    ...deliveries.filter(({ contractId }) => isRedacted(contractId)).map(({ contentKey }) => contentKey),
+    ...stored.filter(({ contractIds }) => contractIds.some(isRedacted)).map(({ contentKey }) => contentKey),
+  ]);
+  const own = inputs.filter((input): input is StoredInput => input.kind !== "event");
+  const erased = own.filter(({ facts }) => isRedacted(facts.contractId)).map(redactInput);
+  await tx.upsert("inputs", erased.map(toInputRow));
+  const created = erased.filter((input): input is RequestInput => input.kind === "request");
+  await redactIntents(
+    tx,
+    created.map(({ facts }) => facts.contractId),
+  );
+  return {
+    inputs: inputs.map((input) => (isRedacted(input.facts.contractId) ? redactInput(input) : input)),
+    deliveries: deliveries.map((each) => (isRedacted(each.contractId) ? hidden(each) : each)),
+  };
+}
+
+/** The same for a delivery that is stored outside of `commitOnce`. */
+export async function heedAside(tx: StoreTransaction, arrival: DeliveryArrival): Promise<void> {
+  const stored = [toStored(arrival)];
+  const ids = contractsNamed({ inputs: [], deliveries: [], stored });
+  const fields = allBut("contracts", ["contractId", "redactedAt"]);
+  // The last resort may not fail for the row of a contract.
+  const read = await settle(() => tx.savepoint(() => tx.lock("contracts", "contractId", ids, fields)));
+  const contracts = new Map(read.ok ? read.value.map((row) => [row.contractId, row]) : []);
+  await heedRedactions(tx, contracts, { inputs: [], deliveries: [], stored });
+}
+
+/** The rows of these deliveries without personal data, and no bytes of them. */
+export async function redactDeliveries(tx: StoreTransaction, contentKeys: readonly string[]): Promise<void> {
+  const keys = [...new Set(contentKeys)];
+  if (keys.length === 0) return;
+  const rows = await tx.lock("deliveries", "contentKey", keys);
+  const told = rows.filter(
+    ({ facts }) => facts !== null && (facts.reference ?? facts.metadata) !== undefined,
+  );
+  await tx.updateEach("deliveries", "contentKey", told.map(withoutPerson));
+  await tx.remove("payloads", [{ field: "contentKey", op: "in", value: keys }]);
+}
+
+function withoutPerson({ contentKey, facts }: DeliveryRow) {
+  const { reference: _, metadata: __, ...rest } = facts ?? {};
+  return { contentKey, facts: rest };
+}
+
+export function toInputRow(input: StoredInput) {
+  const { kind, digest, receivedAt, facts } = input;
+  return { contractId: facts.contractId, kind, digest, receivedAt, facts };
+}
+
+export async function redactIntents(tx: StoreTransaction, contractIds: readonly string[]): Promise<void> {
+  const intents = await tx.lock("intents", "contractId", contractIds);
+  const told = intents.filter(({ fields }) => fields !== null);
+  await tx.updateEach(
+    "intents",
+    "intentId",
+    told.map(({ intentId, fields }) => ({ intentId, fields: redactFields(fields ?? {}) })),
+  );
+}
+
+function hidden(delivery: FreshDelivery): FreshDelivery {
+  const toEvent = () => {
+    const { raw: _, ...event } = delivery.toEvent();
+    return { ...event, reference: null, metadata: {}, raw: null } as ReturnType<FreshDelivery["toEvent"]>;
+  };
+  return { ...delivery, toEvent, isRedacted: true };
+}
+
+/** The contracts that a body names which can't be read as an event. */
+export function namedIn({ body, headers }: Pick<PayloadRow, "body" | "headers">): string[] {
+  const inflated = inflateBody(body, headers["content-encoding"], inflatedBytesMax);
+  const texts = [body, ...(inflated.ok ? [inflated.value] : [])].map((bytes) =>
+    Buffer.from(bytes).toString(),
+  );
+  const ids = texts.flatMap((text) =>
+    [...text.matchAll(contractIdField)].map(([, quoted, plain]) => quoted ?? plain ?? ""),
+  );
+  return [...new Set(ids.filter((id) => id !== "").map((id) => canonicalId(id) ?? id))];
+}
+
+const inflatedBytesMax = 1_048_576;
+const contractIdField = /contract_?id["']?\s*[:=]\s*(?:"([^"]{1,255})"|([^\s",}]{1,255}))/gi;
