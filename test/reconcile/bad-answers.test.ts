@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
+import type { Sandbox } from "../../src/sandbox.ts";
 import { recordingLogger } from "../support/mirror.ts";
 import { startScript } from "../client/support.ts";
 import { openGate, passOn, type Gate, type Spoil } from "./gate.ts";
@@ -202,6 +203,33 @@ describe.each([
   });
 });
 
+it("a read that is on its way while ten events pass loses to all of them", async () => {
+  const { mirror, sandbox, client, gate, pass } = await openSpoilt();
+  const { contractId } = await client.contracts.create(contractInput(3));
+  await pass();
+  const before = (await mirror.deliveries.list({ contractId })).items.length;
+  let letGo!: () => void;
+  const isOver = new Promise<void>((resolve) => (letGo = resolve));
+  gate.spoil = () => async (response, forward) => {
+    const answer = await forward();
+    await isOver;
+    await passOn(response, async () => answer);
+  };
+  const reading = mirror.contracts.refresh(contractId);
+  await expect.poll(() => gate.heard.at(-1)).toBe(`GET /apps/api/contracts/${contractId}`);
+  await actToTheEnd(sandbox, contractId, pass);
+  const after = (await mirror.deliveries.list({ contractId })).items.length;
+  expect(after - before).toBeGreaterThanOrEqual(10);
+  const state = await stateOf(mirror, [contractId]);
+  const { status, milestones } = (await mirror.contracts.get(contractId)) ?? {};
+  letGo();
+  await reading;
+  expect(await mirror.contracts.get(contractId)).toMatchObject({ status });
+  const statuses = (list: typeof milestones) => list?.map((each) => each.status);
+  expect(statuses((await mirror.contracts.get(contractId))?.milestones)).toEqual(statuses(milestones));
+  expect(state).toMatchObject({ contracts: [{ status: "Completed" }] });
+});
+
 describe.each(["before", "within", "after"] as const)("a connection that is cut %s the answer", (when) => {
   const cut: Spoil = async (response, forward) => {
     const answer = when === "before" ? undefined : await forward();
@@ -236,3 +264,18 @@ describe.each(["before", "within", "after"] as const)("a connection that is cut 
     expect((await mirror.refunds.list()).items).toMatchObject([{ state }]);
   });
 });
+
+/** Pays it, releases each of its milestones, and completes it: each act in a minute of its own. */
+async function actToTheEnd(sandbox: Sandbox, contractId: string, pass: Service["pass"]): Promise<void> {
+  for (;;) {
+    const contract = await sandbox.contracts.get(contractId);
+    const wanted = (actions: readonly string[]) =>
+      (["approve", "pay", "release", "complete"] as const).find((action) => actions.includes(action));
+    const milestone = contract?.milestones.find(({ actions }) => wanted(actions) !== undefined);
+    const action = wanted(milestone?.actions ?? contract?.actions ?? []);
+    if (action === undefined) return;
+    const target = milestone === undefined ? {} : { milestoneId: milestone.milestoneId };
+    await sandbox.act(contractId, action, target);
+    await pass();
+  }
+}
