@@ -269,8 +269,6 @@ describe.each(["before", "within", "after"] as const)("a connection that is cut 
 async function actToTheEnd(sandbox: Sandbox, contractId: string, pass: Service["pass"]): Promise<void> {
   for (;;) {
     const contract = await sandbox.contracts.get(contractId);
-    const wanted = (actions: readonly string[]) =>
-      (["approve", "pay", "release", "complete"] as const).find((action) => actions.includes(action));
     const milestone = contract?.milestones.find(({ actions }) => wanted(actions) !== undefined);
     const action = wanted(milestone?.actions ?? contract?.actions ?? []);
     if (action === undefined) return;
@@ -278,4 +276,8 @@ async function actToTheEnd(sandbox: Sandbox, contractId: string, pass: Service["
     await sandbox.act(contractId, action, target);
     await pass();
   }
+}
+
+function wanted(actions: readonly string[]) {
+  return (["approve", "pay", "release", "complete"] as const).find((action) => actions.includes(action));
 }

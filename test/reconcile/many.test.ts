@@ -1,0 +1,87 @@
+/** Reconciling many contracts. `SOAK=1` has 2,000 and 10,000 of them, compares the memory, and prints how long the loop was held. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
+import { noonMs } from "../support/delivery.ts";
+import { openMirror, temporaryFile, testClock } from "../support/mirror.ts";
+
+const isSoak = process.env["SOAK"] !== undefined;
+const [few, many] = isSoak ? [2000, 10_000] : [100, 400];
+
+const unused = (): never => expect.fail("only reads are asked for");
+
+/** The service, which counts its reads. */
+function serving(reads: Map<string, number>, status: () => string): MirrorClient {
+  return {
+    contracts: {
+      create: unused,
+      refund: unused,
+      renewCheckout: unused,
+      get: async (contractId, { onAnswer } = {}) => {
+        reads.set(contractId, (reads.get(contractId) ?? 0) + 1);
+        onAnswer?.({ status: 200, date: new Date(noonMs).toUTCString(), tookMs: 0, attempts: 1 });
+        return { contractId, status: status(), title: `Title of ${contractId}` };
+      },
+    },
+    webhooks: {
+      async *allLogs() {},
+    },
+  };
+}
+
+function* idsOf(count: number): Generator<string> {
+  for (let at = 0; at < count; at++) yield `CNT-${String(at).padStart(6, "0")}`;
+}
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** Reconciles so many contracts, none of which is as the mirror has it. */
+async function reconcileSo(count: number) {
+  const reads = new Map<string, number>();
+  let status = "Approved";
+  const clock = testClock();
+  const client = serving(reads, () => status);
+  const mirror = await openMirror({ store: sqlite(temporaryFile()), client, clock });
+  await mirror.contracts.import(idsOf(count), { perSecondMax: 10_000 });
+  status = "Escrow";
+  clock.advance(3_600_000);
+  reads.clear();
+  let highest = 0;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const { checked } = await mirror.reconcile({
+    perSecondMax: 10_000,
+    onProgress: (progress) => {
+      if (!isSoak || progress.checked % 500 !== 0) return;
+      delay.disable();
+      collect();
+      highest = Math.max(highest, process.memoryUsage().heapUsed - before);
+      delay.enable();
+    },
+  });
+  delay.disable();
+  return { checked, reads, highest, heldMs: delay.max / 1e6 };
+}
+
+const memory = isSoak ? ", in memory that does not grow with their number" : "";
+
+it(`reads each of ${many} contracts once${memory}`, async () => {
+  const small = await reconcileSo(few);
+  const large = await reconcileSo(many);
+  expect([small.checked, large.checked]).toEqual([few, many]);
+  expect(large.reads.size).toBe(many);
+  expect(new Set(large.reads.values())).toEqual(new Set([1]));
+  if (!isSoak) return;
+  console.log(
+    `heap above the start: ${few} contracts ${small.highest} bytes, ${many} contracts ${large.highest} bytes;`,
+    `the loop held at most ${small.heldMs.toFixed(1)} and ${large.heldMs.toFixed(1)} ms`,
+  );
+  // The counting map of this test and the listed drift (1,000 rows in both) are in it.
+  expect(large.highest).toBeLessThan(small.highest + 4 * 1_048_576);
+}, 300_000);
