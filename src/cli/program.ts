@@ -10,6 +10,7 @@ import { pruneCommand } from "./prune.ts";
 import { quarantineCommand } from "./quarantine.ts";
 import { rebuildCommand } from "./rebuild.ts";
 import { reconcileCommand } from "./reconcile.ts";
+import { redactCommand } from "./redact.ts";
 import { refundsCommand } from "./refunds.ts";
 import { sandboxCommand } from "./sandbox.ts";
 import { signatureCommand } from "./signature.ts";
@@ -44,6 +45,7 @@ export function createProgram(version = "unknown"): Command {
     .addCommand(subscriptionCommand())
     .addCommand(rebuildCommand())
     .addCommand(pruneCommand())
+    .addCommand(redactCommand())
     .addCommand(migrateCommand())
     .addCommand(copyCommand())
     .addCommand(signatureCommand())
