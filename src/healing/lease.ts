@@ -21,8 +21,8 @@ export function createLease(store: Store, name: string, leaseMs: number): Lease 
     name,
     holder,
     askEveryMs,
-    // The rest of the lease is for the follower's own beat.
-    ask: () => store.transaction((tx) => tx.jobs.lease({ name, holder, leaseMs: leaseMs - askEveryMs })),
+    // The rest of the lease is for the follower's own beat, and for a busy machine.
+    ask: () => store.transaction((tx) => tx.jobs.lease({ name, holder, leaseMs: leaseMs / 2 })),
     release: () =>
       store.transaction(async (tx) => {
         const [row] = await tx.lock("leases", "name", [name]);

@@ -4,8 +4,8 @@ import { toIsoTime } from "../shared/clock.ts";
 import type { StoreReader } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 
-/** A shorter silence is never told of. */
-const silentMs = 3_600_000;
+/** The first hour is not looked at: deliveries come at no exact time of the day. */
+const leftOutMs = 3_600_000;
 const dayMs = 86_400_000;
 const daysBack = 7;
 
@@ -15,12 +15,12 @@ const daysBack = 7;
  * into indexes at most, however many rows there are.
  */
 export async function silentSince(reader: StoreReader, nowMs: number): Promise<string | undefined> {
-  const last = await deliveryWithin(reader, undefined, toIsoTime(nowMs));
+  const last = await deliveryWithin(reader);
   if (last === undefined) return undefined;
-  const lastMs = Date.parse(last);
-  if (nowMs - lastMs < silentMs) return undefined;
+  const fromMs = Date.parse(last) + leftOutMs;
+  if (nowMs <= fromMs) return undefined;
   for (let days = 1; days <= daysBack; days++) {
-    const from = toIsoTime(lastMs - days * dayMs);
+    const from = toIsoTime(fromMs - days * dayMs);
     const until = toIsoTime(nowMs - days * dayMs);
     if ((await deliveryWithin(reader, from, until)) === undefined) return undefined;
   }
@@ -30,8 +30,8 @@ export async function silentSince(reader: StoreReader, nowMs: number): Promise<s
 /** When the newest delivery of the stretch arrived. */
 async function deliveryWithin(
   reader: StoreReader,
-  from: string | undefined,
-  until: string | undefined,
+  from?: string,
+  until?: string,
 ): Promise<string | undefined> {
   const [row] = await reader.walk(
     "deliveries",

@@ -1,0 +1,178 @@
+/** One process's view of a rotation: each answer, each failure, and what is told. */
+import { describe, expect, it } from "vitest";
+import type { Mirror } from "../../src/mirror/create-mirror.ts";
+import { createMirror } from "../../src/mirror/create-mirror.ts";
+import { createMemoryStore } from "../../src/testing/memory-store.ts";
+import { sqlite } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Client } from "../../src/client.ts";
+import { delivery } from "../support/delivery.ts";
+import { recordingLogger } from "../support/mirror.ts";
+import { postgresStore } from "../support/postgres.ts";
+import { makeContract, openWatched, type Watched } from "./watched.ts";
+
+const stores: readonly (readonly [string, () => Store])[] = [
+  ["memory", () => createMemoryStore()],
+  ["SQLite", () => sqlite(":memory:")],
+  ["Postgres", () => postgresStore()],
+];
+
+let counter = 0;
+const statusOf = async (mirror: Mirror, secret: string): Promise<number> =>
+  (await mirror.receive(delivery("contract.created", { id: `s-${++counter}`, seconds: 0 }, { secret })))
+    .status;
+const never = () => Promise.reject(new Error("no"));
+const forger = "whsec_of_somebody_else";
+const minute = 60_000;
+
+/** A mirror whose secret has verified a delivery, and whose own secrets stay what they were. */
+async function openProven(store: Store, toClient?: (client: Client) => Client): Promise<Watched> {
+  const watched = await openWatched(store, toClient);
+  await makeContract(watched);
+  expect(await statusOf(watched.mirror, forger)).toBe(401);
+  await watched.sandbox.clock.advance(minute);
+  return watched;
+}
+
+/** Another process on the same store, without a client. */
+const beside = (store: Store, secrets: string, { sandbox }: Watched) =>
+  createMirror({
+    store: Object.create(store, {
+      open: { value: async () => undefined },
+      close: { value: async () => undefined },
+    }) as Store,
+    webhook: { secrets },
+    clock: sandbox.clock,
+    jobs: { run: false },
+  });
+
+describe.each(stores)("a rotation on %s", (_, open) => {
+  it("answers a wrong signature 503 until the new secret has verified a delivery, and a minute longer", async () => {
+    const watched = await openProven(open());
+    const { mirror, sandbox } = watched;
+    const old = sandbox.webhookSecret;
+    const saved: string[] = [];
+    await mirror.rotateSecret({ save: (secret) => void saved.push(secret) });
+    expect(saved).toEqual([sandbox.webhookSecret]);
+    expect(sandbox.webhookSecret).not.toBe(old);
+    expect(await statusOf(mirror, forger)).toBe(503);
+    await makeContract(watched);
+    // One signed with the old secret may be on its way still.
+    await sandbox.clock.advance(20_000);
+    expect(await statusOf(mirror, old)).toBe(503);
+    await sandbox.clock.advance(2 * minute);
+    expect(await statusOf(mirror, forger)).toBe(401);
+    await sandbox.clock.advance(20_000);
+    expect(await statusOf(mirror, old)).toBe(401);
+  });
+
+  it("stays open where save fails, says so without the secret, and saves the same secret when it is called again", async () => {
+    const watched = await openProven(open());
+    const { mirror, sandbox } = watched;
+    const tried: string[] = [];
+    const failing = mirror.rotateSecret({
+      save: (secret) => {
+        tried.push(secret);
+        throw new Error(`can't write ${secret}`);
+      },
+    });
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "secret-not-saved" });
+    const made = sandbox.webhookSecret;
+    expect(tried).toEqual([made, made, made, made]);
+    await sandbox.clock.advance(minute);
+    // It verifies here all the same.
+    expect(await statusOf(mirror, made)).toBe(200);
+    const { warnings, ok } = await mirror.health();
+    expect(ok).toBe(true);
+    expect(warnings).toContainEqual(expect.stringMatching(/rotateSecret\(\{ save \}\) again/));
+    const told = [String(error), String((error as Error).cause), ...warnings, JSON.stringify(error)];
+    expect(told.join(" ")).not.toContain(made.slice(6));
+
+    const saved: string[] = [];
+    await mirror.rotateSecret({ save: (secret) => void saved.push(secret) });
+    expect(saved).toEqual([made]);
+    expect(sandbox.webhookSecret).toBe(made);
+    await sandbox.clock.advance(2 * minute);
+    expect(await statusOf(mirror, forger)).toBe(401);
+    expect((await mirror.health()).warnings).not.toContainEqual(expect.stringMatching(/again/));
+  });
+
+  it("that is over is known to a process without the newest secret: it answers 503 and says so", async () => {
+    const store = open();
+    const watched = await openProven(store);
+    const { mirror, sandbox } = watched;
+    const old = sandbox.webhookSecret;
+    await mirror.rotateSecret({ save: () => undefined });
+    await makeContract(watched);
+    await sandbox.clock.advance(10 * minute);
+    expect(await statusOf(mirror, forger)).toBe(401);
+    const late = await beside(store, old, watched);
+    expect(await statusOf(late, forger)).toBe(503);
+    expect(await statusOf(late, sandbox.webhookSecret)).toBe(503);
+    expect((await late.health()).warnings).toContainEqual(
+      expect.stringMatching(/does not have the newest signing secret/),
+    );
+    const right = await beside(store, sandbox.webhookSecret, watched);
+    expect(await statusOf(right, forger)).toBe(401);
+  });
+
+  it("of two calls at once makes one new secret; the other call is told", async () => {
+    const store = open();
+    const { mirror, sandbox } = await openProven(store);
+    const before = sandbox.webhookSecret;
+    const saved: string[] = [];
+    const save = (secret: string) => void saved.push(secret);
+    const both = await Promise.allSettled([mirror.rotateSecret({ save }), mirror.rotateSecret({ save })]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(both.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { code: "already-rotating" },
+    });
+    expect(saved).toEqual([sandbox.webhookSecret]);
+    expect(before).not.toBe(sandbox.webhookSecret);
+  });
+
+  it("that the service refuses changes nothing", async () => {
+    const refusal = Object.assign(new Error("403"), {
+      name: "EscrowApiError",
+      code: "error-response",
+      status: 403,
+    });
+    const { mirror, sandbox } = await openProven(open(), (client) => ({
+      ...client,
+      webhooks: { ...client.webhooks, regenerateSecret: () => Promise.reject(refusal) },
+    }));
+    await expect(mirror.rotateSecret({ save: () => undefined })).rejects.toBe(refusal);
+    await sandbox.clock.advance(2 * minute);
+    expect(await statusOf(mirror, sandbox.webhookSecret)).toBe(200);
+    expect(await statusOf(mirror, forger)).toBe(401);
+    expect((await mirror.health()).warnings).not.toContainEqual(expect.stringMatching(/rotateSecret/));
+  });
+});
+
+it("a process that starts in an open rotation verifies with the secret that the service has", async () => {
+  const store = sqlite(":memory:");
+  const watched = await openProven(store);
+  const { mirror, sandbox, client } = watched;
+  const old = sandbox.webhookSecret;
+  await expect(mirror.rotateSecret({ save: never })).rejects.toMatchObject({ code: "secret-not-saved" });
+  const logger = recordingLogger();
+  const next = await createMirror({
+    store: Object.create(store, {
+      open: { value: async () => undefined },
+      close: { value: async () => undefined },
+    }) as Store,
+    webhook: { secrets: old },
+    client,
+    clock: sandbox.clock,
+    logger,
+    jobs: { run: false },
+  });
+  expect(await statusOf(next, sandbox.webhookSecret)).toBe(200);
+  expect(JSON.stringify(logger.lines)).not.toContain(sandbox.webhookSecret.slice(6));
+  const rows = await store.read((reader) =>
+    Promise.all([reader.find("rotations"), reader.find("secrets"), reader.find("leases")]),
+  );
+  expect(JSON.stringify(rows)).not.toContain("whsec");
+  await next.close();
+});
