@@ -39,7 +39,7 @@ process.exitCode = failed ? 1 : 0;
 /** One file after another: the soak may take long, but not the whole machine. */
 async function runTests(): Promise<number> {
   const vitest = ["vitest", "run", "--config", "test/vitest.config.ts", "--no-file-parallelism"];
-  const folders = ["property", "simulation", "postgres", "kit", "reconcile", "healing"].map(
+  const folders = ["property", "simulation", "postgres", "kit", "reconcile", "retention", "healing"].map(
     (name) => `test/${name}`,
   );
   const env = { ...fullCounts, ...process.env, SOAK_SUMMARY: summary };
