@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Mirror } from "../mirror/create-mirror.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
-import { loadCase } from "./lib/case.ts";
-import { printCase } from "./lib/show-case.ts";
+import { loadCase } from "./case/case.ts";
+import { printCase } from "./case/show-case.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";

@@ -8,7 +8,7 @@ import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts"
 import { withMirror } from "./lib/open.ts";
 import { note } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
-import { isStuck, stuckAfterMs } from "./lib/stuck.ts";
+import { isStuck, stuckAfterMs } from "./case/stuck.ts";
 import { readAge, shown, shownAge, shownAmount } from "./lib/values.ts";
 
 interface Flags extends StoreFlags, ListFlags {

@@ -13,7 +13,7 @@ import { findClient, withMirror } from "./lib/open.ts";
 import { plain } from "./lib/plain.ts";
 import { print, printJson } from "./lib/print.ts";
 import { kindOf, type StoreFlags } from "./lib/stores.ts";
-import { stuckAfterMs } from "./lib/stuck.ts";
+import { stuckAfterMs } from "./case/stuck.ts";
 import { shown, shownAge, shownTime } from "./lib/values.ts";
 import { toShown, type ShownSubscription } from "./subscription.ts";
 

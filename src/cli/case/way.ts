@@ -2,8 +2,8 @@
 import { contractMachine } from "../../domain/contract.ts";
 import { hasStep } from "../../domain/machine.ts";
 import type { MirroredContract, Transition } from "../../queries/shapes.ts";
-import { styled } from "./columns.ts";
-import { plain } from "./plain.ts";
+import { styled } from "../lib/columns.ts";
+import { plain } from "../lib/plain.ts";
 
 /** `pending → Approved → [Escrow] → Dispute | Released | …`. Three dots between two statuses are steps that were not seen. */
 export function wayOf({ status }: MirroredContract, history: readonly Transition[]): string {

@@ -1,11 +1,11 @@
 /** One contract as a page of text. */
 import type { MirroredContract, MirroredRefund, Transition } from "../../queries/shapes.ts";
 import type { Case } from "./case.ts";
-import { createTable, styled, type Column } from "./columns.ts";
+import { createTable, styled, type Column } from "../lib/columns.ts";
 import type { Open } from "./open-points.ts";
-import { plain } from "./plain.ts";
-import { print } from "./print.ts";
-import { shown, shownAge, shownAmount, shownTime } from "./values.ts";
+import { plain } from "../lib/plain.ts";
+import { print } from "../lib/print.ts";
+import { shown, shownAge, shownAmount, shownTime } from "../lib/values.ts";
 import { wayOf } from "./way.ts";
 
 export async function printCase(found: Case): Promise<void> {

@@ -9,7 +9,7 @@ import type {
   MirroredPayment,
   Transition,
 } from "../../queries/shapes.ts";
-import { pagesOf } from "./list.ts";
+import { pagesOf } from "../lib/list.ts";
 import { openOf, type Open } from "./open-points.ts";
 
 /** One contract with all that hangs on it. */
