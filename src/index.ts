@@ -1,5 +1,5 @@
 export { createMirror, type Mirror } from "./mirror/create-mirror.ts";
-export type { CloseOptions } from "./mirror/create-mirror.ts";
+export type { CloseOptions } from "./mirror/mirror.ts";
 export type { IntakeOptions, JobsOptions, MirrorOptions, WebhookOptions } from "./mirror/options.ts";
 export type { HandlerQueries, HandlerSurface, JobActions, RegisteredHandler } from "./mirror/handlers.ts";
 export type { RetryFilter } from "./mirror/retry-jobs.ts";

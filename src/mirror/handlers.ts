@@ -10,10 +10,10 @@ import type {
 import type { HandlerOptions } from "../handlers/handler.ts";
 import type { Filter } from "../handlers/subscription.ts";
 import { createJobQueries, type JobQueries } from "../queries/jobs.ts";
-import { retryJobs, type RetryFilter } from "./retry-jobs.ts";
-import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Store, StoreTransaction } from "../store/store.ts";
-import { allBut, type SubscriptionRow } from "../store/tables.ts";
+import type { Store } from "../store/store.ts";
+import type { SubscriptionRow } from "../store/tables.ts";
+import { removeHandler } from "./remove-handler.ts";
+import { retryJob, retryJobs, type RetryFilter } from "./retry-jobs.ts";
 
 /** A registered handler. This process may or may not run it. */
 export interface RegisteredHandler {
@@ -75,8 +75,7 @@ export interface JobActions extends JobQueries {
 export interface HandlerSurface {
   /**
    * Calls `handler` for each event, after it is committed: at least once, in order of arrival for each contract. A
-   * handler that
-   * throws is called again later. It never delays or changes the webhook's answer.
+   * handler that throws is called again later. It never delays or changes the webhook's answer.
    *
    * ```ts
    * mirror.on("refund.full-succeeded", async (event, ctx) => mailBuyer(event.contractId), { name: "email-buyer" });
@@ -154,54 +153,4 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
       runOnce: async ({ signal } = {}) => ({ runs: await handlers.runOnce(signal) }),
     },
   };
-}
-
-/** How many of its jobs one transaction looks at: nobody waits for the length of a backlog. */
-const removedRows = 200;
-
-type Place = readonly [createdAt: string, seq: number];
-
-/** Its jobs go first: where that is broken off, the handler is still there to be removed. */
-async function removeHandler(store: Store, name: string): Promise<void> {
-  let after: Place | undefined;
-  do after = await store.transaction((tx) => removePage(tx, name, after));
-  while (after !== undefined);
-}
-
-/** @returns where the next page begins; with the last one the handler is gone */
-async function removePage(
-  tx: StoreTransaction,
-  name: string,
-  after: Place | undefined,
-): Promise<Place | undefined> {
-  await tx.jobs.lockSubscriptions("exclusive");
-  const [known] = await tx.lookup("subscriptions", "name", [name]);
-  if (known === undefined) throw new EscrowMirrorError("not-found", `no handler is named ${name}`);
-  const rows = await tx.walk(
-    "jobs",
-    { of: { field: "handler", value: name }, by: ["createdAt", "seq"], after, rowsMax: removedRows },
-    { without: allBut("jobs", ["createdAt", "seq"]) },
-  );
-  if (rows.length > 0)
-    await tx.remove("jobs", [
-      { field: "seq", op: "in", value: rows.map(({ seq }) => seq) },
-      { field: "state", op: "in", value: ["waiting", "due", "dead"] },
-    ]);
-  const last = rows.at(-1);
-  if (last !== undefined && rows.length === removedRows) return [last.createdAt, last.seq];
-  await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
-  return undefined;
-}
-
-async function retryJob(store: Store, id: string): Promise<void> {
-  await store.transaction(async (tx) => {
-    const seq = /^\d{1,15}$/.test(id) ? Number(id) : -1;
-    const [job] = await tx.find("jobs", { where: [{ field: "seq", op: "=", value: seq }] });
-    if (job?.state === "dead") return tx.jobs.revive([seq]);
-    if (job?.state === "due") return tx.jobs.hasten([seq]);
-    throw new EscrowMirrorError(
-      "not-found",
-      `no dead or due job has the id ${id}: pass the id of an item of mirror.jobs.list({ state: "dead" }), or "due"`,
-    );
-  });
 }

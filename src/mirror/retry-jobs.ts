@@ -1,6 +1,7 @@
-/** Retries many jobs: in the order in which they were made, a page to a transaction. */
+/** Retries one job, or many: those in the order in which they were made, a page in each transaction. */
 import { checkOptions, choiceOf, textOf, timeOf } from "../queries/arguments.ts";
 import { ofEvent } from "../queries/jobs.ts";
+import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 
 /** Selects the jobs to retry: those that fit all given fields. */
@@ -27,6 +28,19 @@ interface Search {
   readonly handler: string | undefined;
   readonly event: string | undefined;
   readonly from: string | undefined;
+}
+
+export async function retryJob(store: Store, id: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    const seq = /^\d{1,15}$/.test(id) ? Number(id) : -1;
+    const [job] = await tx.find("jobs", { where: [{ field: "seq", op: "=", value: seq }] });
+    if (job?.state === "dead") return tx.jobs.revive([seq]);
+    if (job?.state === "due") return tx.jobs.hasten([seq]);
+    throw new EscrowMirrorError(
+      "not-found",
+      `no dead or due job has the id ${id}: pass the id of an item of mirror.jobs.list({ state: "dead" }), or "due"`,
+    );
+  });
 }
 
 /** @returns how many */

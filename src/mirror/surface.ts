@@ -1,0 +1,149 @@
+/** The calls of a mirror, made of its parts. */
+import type { Handlers } from "../handlers/create-handlers.ts";
+import type { Inside } from "../handlers/inside.ts";
+import { createContractQueries } from "../queries/contracts.ts";
+import {
+  createAnomalyQueries,
+  createDeliveryQueries,
+  createQuarantineQueries,
+} from "../queries/deliveries.ts";
+import { createDisputeQueries, createPaymentQueries, createRefundQueries } from "../queries/refunds.ts";
+import { createWaitFor, type Commits } from "../queries/wait-for.ts";
+import { dismiss } from "../receiver/by-hand/dismiss.ts";
+import { rebuild } from "../receiver/by-hand/rebuild.ts";
+import { release } from "../receiver/by-hand/release.ts";
+import type { CommitParts } from "../receiver/commit.ts";
+import type { Listeners } from "../receiver/notify.ts";
+import type { Receiver } from "../receiver/receive.ts";
+import { createServiceSurface, type ServiceSurface } from "../reconcile/surface.ts";
+import { prune } from "../retention/prune.ts";
+import { redact } from "../retention/redact.ts";
+import type { Telemetry } from "../telemetry/recorder.ts";
+import { startBackground, type Background } from "./background.ts";
+import { createHandlerSurface } from "./handlers.ts";
+import type { Look } from "./health.ts";
+import { readingsOf } from "./metrics.ts";
+import type { CloseOptions, Mirror } from "./mirror.ts";
+import type { MirrorSettings } from "./options.ts";
+import type { Signing } from "./signing.ts";
+
+export interface MirrorParts {
+  readonly signing: Signing;
+  readonly receiver: Receiver;
+  readonly handlers: Handlers;
+  readonly inside: Inside;
+  readonly listeners: Listeners;
+  readonly commits: Commits;
+  readonly look: () => Promise<Look>;
+  readonly telemetry: Telemetry;
+}
+
+export function createSurface(settings: MirrorSettings, parts: MirrorParts): Mirror {
+  const { receiver, handlers, inside, listeners, look, telemetry } = parts;
+  const { clock, client, folding, intentTimeoutMs } = settings;
+  const store = inside.wrap(settings.store);
+  const commit = { store, clock, folding, listeners };
+  const takeSnapshot: Receiver["takeSnapshot"] = (snapshot) => receiver.takeSnapshot(snapshot);
+  const service = createServiceSurface({ commit, inside, client, intentTimeoutMs, takeSnapshot });
+  const readGauges = async () => readingsOf(await look());
+  const reconcile = (signal: AbortSignal) => service.reconcile({ signal });
+  const background = startBackground(settings, { receiver, listeners, telemetry, readGauges, reconcile });
+  const close = createClose(settings, parts, background);
+  return {
+    ...createHandlerSurface(store, handlers),
+    ...createRecords(settings, parts, commit, service),
+    ...createUpkeep(parts, commit, service),
+    receive: (request) => receiver.receive(request),
+    startWatchdog: (options) => background.startWatchdog(options),
+    health: async () => (await look()).health,
+    metrics: async () => telemetry.text(await readGauges()),
+    get db() {
+      return store.db;
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+type Records = "contracts" | "refunds" | "payments" | "disputes" | "deliveries" | "quarantine" | "anomalies";
+
+/** The stored records: read them, and act on one. */
+function createRecords(
+  { client, maxBodyBytes }: MirrorSettings,
+  { handlers, inside, commits }: MirrorParts,
+  commit: CommitParts,
+  service: ServiceSurface,
+): Pick<Mirror, Records> {
+  const { store, clock } = commit;
+  const waitFor = createWaitFor(
+    store,
+    commits,
+    client && ((id, signal) => service.contracts.refresh(id, { signal })),
+  );
+  return {
+    contracts: {
+      ...createContractQueries(store),
+      ...service.contracts,
+      waitFor: async (...given) => {
+        inside.refuseInTransaction("mirror.contracts.waitFor()");
+        return waitFor(...given);
+      },
+    },
+    refunds: { ...createRefundQueries(store, clock), ...service.refunds },
+    payments: createPaymentQueries(store),
+    disputes: createDisputeQueries(store),
+    deliveries: { ...createDeliveryQueries(store), replay: (id) => handlers.replay(id) },
+    quarantine: {
+      ...createQuarantineQueries(store),
+      release: (id) => release({ ...commit, maxBodyBytes }, id),
+      dismiss: (id) => dismiss(store, id),
+    },
+    anomalies: createAnomalyQueries(store),
+  };
+}
+
+type Upkeep = "reconcile" | "rebuild" | "rotateSecret" | "prune" | "redact";
+
+/** Long calls, which wait for more than one transaction. */
+function createUpkeep(
+  { signing, inside }: MirrorParts,
+  commit: CommitParts,
+  service: ServiceSurface,
+): Pick<Mirror, Upkeep> {
+  return {
+    reconcile: (options) => service.reconcile(options),
+    rebuild: (options = {}) => rebuild(commit, options),
+    rotateSecret: async (options) => {
+      inside.refuseInTransaction("mirror.rotateSecret()");
+      await signing.rotate(options);
+    },
+    prune: async (options) => {
+      inside.refuseInTransaction("mirror.prune()");
+      return prune(commit, options);
+    },
+    redact: async (contractId) => {
+      inside.refuseInTransaction("mirror.redact()");
+      return redact(commit, contractId);
+    },
+  };
+}
+
+const closeDeadlineMs = 10_000;
+
+/** Deliveries in flight are answered before their handlers end, and the store is closed last. */
+function createClose(settings: MirrorSettings, parts: MirrorParts, background: Background): Mirror["close"] {
+  const { signing, receiver, handlers, inside } = parts;
+  let closing: Promise<void> | undefined;
+  const closeAll = async (deadlineMs: number): Promise<void> => {
+    const stopped = background.stop();
+    await receiver.close();
+    await signing.catchUp.close();
+    await stopped;
+    await handlers.close(deadlineMs);
+    await settings.store.close();
+  };
+  return async ({ deadlineMs = closeDeadlineMs }: CloseOptions = {}) => {
+    inside.refuseInHandler("mirror.close()");
+    await (closing ??= closeAll(deadlineMs));
+  };
+}
