@@ -117,6 +117,31 @@ describe.each(stores)("a rotation on %s", (_, open) => {
     expect(await statusOf(right, forger)).toBe(401);
   });
 
+  it("that is over is known to a process whose old secret still verifies: a copy from before makes it no newer", async () => {
+    const store = open();
+    const watched = await openProven(store);
+    const { mirror, sandbox } = watched;
+    const old = sandbox.webhookSecret;
+    await mirror.rotateSecret({ save: () => undefined });
+    await makeContract(watched);
+    await sandbox.clock.advance(10 * minute);
+    const late = await beside(store, old, watched);
+    expect(await statusOf(late, old)).toBe(200);
+    await sandbox.clock.advance(minute);
+    expect(await statusOf(late, sandbox.webhookSecret)).toBe(503);
+  });
+
+  it("ends the old secret where the source no longer gives it, though no signature was wrong", async () => {
+    const watched = await openProven(open());
+    const { mirror, sandbox } = watched;
+    const old = sandbox.webhookSecret;
+    await mirror.rotateSecret({ save: () => undefined });
+    await makeContract(watched);
+    await sandbox.clock.advance(10 * minute);
+    expect(await statusOf(mirror, old)).toBe(401);
+    expect(await statusOf(mirror, sandbox.webhookSecret)).toBe(200);
+  });
+
   it("of two calls at once makes one new secret; the other call is told", async () => {
     const store = open();
     const { mirror, sandbox } = await openProven(store);

@@ -19,6 +19,8 @@ export interface LiveSecrets {
   reload(): Promise<"changed" | "unchanged" | "unknown">;
   /** Takes in the newest secret, which the source may not give yet. In memory alone; it replaces one taken in before. */
   adopt(secret: PreparedSecret): void;
+  /** Whether it is not the one taken in, which the source did not give when it was last asked: it may be out of use by now. */
+  mayBeOver(fingerprint: string): boolean;
 }
 
 const reloadEveryMs = 5000;
@@ -36,9 +38,10 @@ export async function openSecrets(
   let secrets = await read();
   let adopted: PreparedSecret | undefined;
   let live: readonly PreparedSecret[] = secrets;
+  const isAhead = (): boolean =>
+    adopted !== undefined && !secrets.some(({ fingerprint }) => fingerprint === adopted?.fingerprint);
   const renew = (): void => {
-    const isGiven = secrets.some(({ fingerprint }) => fingerprint === adopted?.fingerprint);
-    live = adopted === undefined || isGiven ? secrets : [...secrets, adopted];
+    live = adopted !== undefined && isAhead() ? [...secrets, adopted] : secrets;
   };
   const mayReload = createRateLimit({ everyMs: reloadEveryMs });
   let reading: ReturnType<LiveSecrets["reload"]> | undefined;
@@ -61,6 +64,7 @@ export async function openSecrets(
       adopted = secret;
       renew();
     },
+    mayBeOver: (fingerprint) => isAhead() && fingerprint !== adopted?.fingerprint,
     reload: async () => {
       if (typeof source !== "function") return "unchanged";
       if (reading !== undefined) return reading;

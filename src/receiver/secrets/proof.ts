@@ -69,7 +69,8 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
     record: async (tx, used) => {
       const fresh = new Map(used.filter(({ fingerprint }) => !proven.has(fingerprint)).map(toRow));
       if (fresh.size === 0) return;
-      await tx.upsert("secrets", [...fresh.values()]);
+      // The first time stands: an old secret that verifies again after a restart is no newer than a rotation.
+      await tx.insert("secrets", [...fresh.values()]);
       await changeRotation(tx, clock.now(), (row) => (row?.closedAt === null ? row : undefined));
     },
     recorded: (used) => {
