@@ -155,7 +155,7 @@ function notReconciled(name: string): string {
 }
 
 function someFailed(failed: number): string {
-  return `${failed} contracts could not be read after the webhook subscription was disabled: call mirror.reconcile(), whose failures say why.`;
+  return `${failed} contracts could not be read after the webhook subscription was disabled: call mirror.reconcile() or run escrow-mirror reconcile. Its failures say why.`;
 }
 
 function enabledAgain(at: string, checked: number, healed: number): string {

@@ -60,11 +60,11 @@ function ofRotation(rotation: RotationRow | undefined, leases: readonly LeaseRow
 }
 
 function unfinished(openedAt: string): string {
-  return `The change of the signing secret that began at ${openedAt} is not finished: the new secret is not saved. Call mirror.rotateSecret({ save }) again. Until then wrong signatures are answered 503.`;
+  return `The change of the signing secret that began at ${openedAt} is not finished: the new secret is not saved. Call mirror.rotateSecret({ save }) again, or run escrow-mirror subscription rotate. Until then wrong signatures are answered 503.`;
 }
 
 function unused(savedAt: string): string {
-  return `The signing secret that was saved at ${savedAt} has not verified any delivery: send a webhook.test. Until then wrong signatures are answered 503.`;
+  return `The signing secret that was saved at ${savedAt} has not verified any delivery: send a webhook.test (escrow-mirror subscription test). Until then wrong signatures are answered 503.`;
 }
 
 function silent(since: string): string {
