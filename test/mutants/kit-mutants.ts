@@ -229,7 +229,12 @@ const ofTheCore: readonly Mutant[] = [
     find: "return duplicateOf(arrival);\n  const [current]",
     replace: "return verdictOfNew(arrival);\n  const [current]",
   },
-  { ...receive, name: "a GET is a delivery", find: "checkMethod(raw) ??", replace: "" },
+  {
+    ...receive,
+    name: "a GET is a delivery",
+    find: "if (unfit !== undefined) return unfit;\n    enter",
+    replace: "enter",
+  },
   {
     ...receive,
     name: "unverified bodies are taken",

@@ -204,8 +204,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "forged requests turn health",
     file: "src/mirror/health.ts",
-    find: "const ok = found.ok && consecutiveFailures",
-    replace: "const ok = found.ok && warnings.length === 0 && consecutiveFailures",
+    find: "const ok = found.ok && !isDisabled && consecutiveFailures",
+    replace: "const ok = found.ok && !isDisabled && warnings.length === 0 && consecutiveFailures",
     tests: ["mirror/warnings"],
   },
   {
