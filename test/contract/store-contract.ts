@@ -241,7 +241,8 @@ export function describeStore(contract: StoreContract): void {
           true,
           false,
         ]);
-        expect((await all("deliveries")).map(({ id, attempts }) => [id, attempts])).toEqual([
+        const stored = await store.read((reader) => reader.find("deliveries", { orderBy: ["id"] }));
+        expect(stored.map(({ id, attempts }) => [id, attempts])).toEqual([
           ["wh-1", 1],
           ["wh-4", 1],
         ]);

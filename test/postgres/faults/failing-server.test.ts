@@ -139,7 +139,13 @@ describe("a transaction that does not begin", () => {
 describe("a server that hangs", () => {
   it("is given up at the deadline, and its connection with it", async () => {
     const proxy = await openProxy(postgresUrl);
-    const store = postgres({ connectionString: proxy.url, schema: freshSchema(), deadlineMs: 1000 });
+    // With another connection idle, the read would be given that one, and wait for its answer instead.
+    const store = postgres({
+      connectionString: proxy.url,
+      schema: freshSchema(),
+      deadlineMs: 1000,
+      connectionsMax: 1,
+    });
     const mirror = await openMirror({ store });
     expect((await mirror.receive(event(1))).status).toBe(200);
     proxy.hang();
