@@ -73,6 +73,8 @@ export function createRunner(parts: RunnerParts): Runner {
   let isKnown = false;
   let isWanted = false;
   let isListening = false;
+  /** A job may wait for its time. */
+  let isWaiting = true;
   let turning: Promise<void> | undefined;
   let closing: AbortSignal | undefined;
   let looking: NodeJS.Timeout | undefined;
@@ -107,6 +109,7 @@ export function createRunner(parts: RunnerParts): Runner {
     if (settlements.length === 0 && (room <= 0 || registry.names().length === 0)) return;
     try {
       const assignments = await store.transaction((tx) => turnIn(tx, settlements, room));
+      if (settlements.some(({ end }) => end === "again")) lookSoon();
       for (const assignment of assignments) start(assignment);
     } catch (error) {
       ended.unshift(...settlements);
@@ -182,8 +185,22 @@ export function createRunner(parts: RunnerParts): Runner {
   async function look(): Promise<void> {
     const names = registry.names();
     const next = names.length === 0 ? null : await store.nextJobAt(names);
+    isWaiting = next !== null;
     if (next !== null && next <= toIsoTime(clock.now())) wake();
   }
+
+  /** Where others tell of jobs, and none waits for its time, a look finds only what nobody could tell of. */
+  const lookInMs = (): number =>
+    isListening && !isWaiting ? Math.max(heardLookMs, store.lookEveryMs) : store.lookEveryMs;
+
+  function lookSoon(): void {
+    isWaiting = true;
+    if (!isListening || closing !== undefined) return;
+    clearTimeout(looking);
+    repeatLook();
+  }
+
+  const repeatLook = (): void => repeat(look, lookInMs, (timer) => (looking = timer));
 
   async function beatIn(tx: StoreTransaction): Promise<void> {
     const wasKnown = await tx.jobs.beat({ workerId, handlers: registry.names(), leaseMs, isListening });
@@ -215,12 +232,16 @@ export function createRunner(parts: RunnerParts): Runner {
       })
     : undefined;
 
-  function repeat(work: () => Promise<void>, everyMs: number, keep: (timer: NodeJS.Timeout) => void): void {
+  function repeat(
+    work: () => Promise<void>,
+    everyMs: () => number,
+    keep: (timer: NodeJS.Timeout) => void,
+  ): void {
     const again = async (): Promise<void> => {
       await settle(work);
       if (closing === undefined) repeat(work, everyMs, keep);
     };
-    const timer = setTimeout(() => void again(), everyMs);
+    const timer = setTimeout(() => void again(), everyMs());
     timer.unref();
     keep(timer);
   }
@@ -253,8 +274,12 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   if (options.run) {
-    repeat(look, store.lookEveryMs, (timer) => (looking = timer));
-    repeat(beat, leaseMs / 3, (timer) => (beating = timer));
+    repeatLook();
+    repeat(
+      beat,
+      () => leaseMs / 3,
+      (timer) => (beating = timer),
+    );
   }
 
   return {
@@ -287,6 +312,7 @@ async function noLongerThan(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 const faultWaitMs = 1000;
+const heardLookMs = 2000;
 
 /** An `inTransaction` job was ended in its own transaction. */
 const settledAlready: RunResult = { end: "done" };

@@ -21,11 +21,16 @@ const triesMax = 5;
 /** A migration may build an index of everything. */
 const migrationMs = 3_600_000;
 
+export interface PostgresEngine extends Engine<ArraySession> {
+  /** Runs one statement that only reads, in no transaction: one round trip, for what is asked several times a second. */
+  look(sql: string, values: readonly SqlValue[]): Promise<unknown[][]>;
+}
+
 /**
  * Transactions and reads on Postgres. A process writes through one connection at a time; any number of processes do at
  * once, so that what one locked another may wait for, or be refused: it then runs anew.
  */
-export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySession> {
+export function createPostgresEngine(parts: PostgresEngineParts): PostgresEngine {
   const { description, connections, deadlineMs, migrationLock } = parts;
   const writeLock = createLock();
   const reads = new Set<Promise<unknown>>();
@@ -48,6 +53,16 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
     }
   };
 
+  /** Whoever closes waits for it. */
+  const tracked = async <T>(reading: Promise<T>): Promise<T> => {
+    reads.add(reading);
+    try {
+      return await reading;
+    } finally {
+      reads.delete(reading);
+    }
+  };
+
   const tooBusy = (): Error =>
     new EscrowMirrorError(
       "store-unavailable",
@@ -65,11 +80,11 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
         return work(session);
       }),
 
-    read: (work) => {
-      const asked: Asked = { kind: "read", countdown: countdownFrom(deadlineMs) };
-      const reading = run(asked, work).finally(() => reads.delete(reading));
-      reads.add(reading);
-      return reading;
+    read: (work) => tracked(run({ kind: "read", countdown: countdownFrom(deadlineMs) }, work)),
+
+    look: (sql, values) => {
+      const work = (session: ArraySession) => session.all(sql, values);
+      return tracked(run({ kind: "look", countdown: countdownFrom(deadlineMs) }, work));
     },
 
     close: () =>
@@ -81,7 +96,7 @@ export function createPostgresEngine(parts: PostgresEngineParts): Engine<ArraySe
   };
 }
 
-type Kind = "write" | "read";
+type Kind = "write" | "read" | "look";
 
 /** Where a transaction stands, for what its failure means. */
 interface Progress {
@@ -132,15 +147,16 @@ async function runOnce<T>(
 ): Promise<T> {
   const connection = await guarded(progress, () => connections.connect(countdown.timeLeft), toUnavailable);
   const session = createSession(connection, countdown, progress);
+  const isAlone = kind === "look";
   try {
     // Waited for: after a "begin" that failed, every statement would commit by itself.
-    await session.begin(kind, countdown.timeLeft());
+    if (!isAlone) await session.begin(kind, countdown.timeLeft());
     const result = await work(session);
-    await session.commit();
+    if (!isAlone) await session.commit();
     connection.release(false);
     return result;
   } catch (error) {
-    if (!progress.lost) await session.rollback().catch(() => (progress.lost = true));
+    if (!progress.lost && !isAlone) await session.rollback().catch(() => (progress.lost = true));
     connection.release(progress.lost);
     throw error;
   }

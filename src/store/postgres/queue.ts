@@ -1,7 +1,7 @@
 import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { columnsOf, decodeRows, decodeValue, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
-import type { ArraySession } from "../sql/session.ts";
+import type { ArraySession, Session } from "../sql/session.ts";
 import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
 import type { JobRow } from "../tables.ts";
 import { toArray } from "./array.ts";
@@ -127,12 +127,12 @@ export function createArrayQueue(
 
 /** When the next job of these handlers is due. */
 export async function nextArrayJobAt(
-  session: ArraySession,
+  look: Session["all"],
   place: TablePlace,
   handlers: readonly string[],
 ): Promise<string | null> {
   const jobs = sqlNamesIn(place)("jobs");
-  const [row] = await session.all(
+  const [row] = await look(
     `select min(head.next_attempt_at) from unnest($1::text[]) as h(name)
      cross join (values (0), (1)) as l(lost)
      cross join lateral (

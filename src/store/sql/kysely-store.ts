@@ -34,7 +34,7 @@ export interface KyselyStoreParts<Connected extends Session> {
   readonly queue: (session: Connected, clock: () => Clock) => JobQueue;
   readonly lend: (session: Connected) => Lent;
   readonly lookEveryMs: number;
-  readonly nextJobAt: (session: Connected, handlers: readonly string[]) => Promise<string | null>;
+  readonly nextJobAt: Store["nextJobAt"];
   readonly upkeep: Upkeep;
 }
 
@@ -67,7 +67,7 @@ export function createKyselyStore<Connected extends Session>(parts: KyselyStoreP
       }),
     read: (work) => engine.read((session) => work(createTransaction(session, statements, batches(session)))),
     lookEveryMs: parts.lookEveryMs,
-    nextJobAt: (handlers) => engine.read((session) => parts.nextJobAt(session, handlers)),
+    nextJobAt: parts.nextJobAt,
     upkeep: parts.upkeep,
     close: () => engine.close(),
   };

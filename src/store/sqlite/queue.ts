@@ -127,12 +127,17 @@ export async function nextRowJobAt(
 export function lookAgainWhenChanged(reader: SqliteHandle, look: Store["nextJobAt"]): Store["nextJobAt"] {
   // The only connection of a database in memory does not count what it commits itself.
   if (reader.memory) return look;
-  const version = reader.prepare("pragma data_version");
-  let last: { readonly state: string; readonly next: string | null } | undefined;
+  const statement = reader.prepare("pragma data_version");
+  statement.raw(true);
+  const read = (): unknown => (statement.all()[0] as unknown[])[0];
+  let [seenVersion, seenNames]: [unknown, string] = [undefined, ""];
+  let next: string | null = null;
   return async (handlers) => {
-    const state = JSON.stringify([guarded(() => version.all()), handlers]);
-    if (last?.state !== state) last = { state, next: await look(handlers) };
-    return last.next;
+    const [version, names] = [guarded(read), JSON.stringify(handlers)];
+    if (seenVersion === version && seenNames === names) return next;
+    next = await look(handlers);
+    [seenVersion, seenNames] = [version, names];
+    return next;
   };
 }
 

@@ -57,22 +57,24 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
   const place = { schema: null, prefix };
   const statements = createStatements(new Kysely<AnyDatabase>({ dialect }), place, selective);
   const queueStatements = rowQueueStatements(place);
+  const engine = createSqliteEngine({ ...engineParts, ...connections });
   const store = createKyselyStore({
-    engine: createSqliteEngine({ ...engineParts, ...connections }),
+    engine,
     dialect: sqliteDialect,
     place,
     statements,
     db: new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(place)] }),
     queue: (session, clock) => createRowQueue(session, queueStatements, clock),
-    lookEveryMs: 40,
+    lookEveryMs: 50,
     lend: () => lendWriter(connections.writer, place),
-    nextJobAt: (session, handlers) => nextRowJobAt(session, place, handlers),
+    nextJobAt: lookAgainWhenChanged(connections.reader, (handlers) =>
+      engine.read((session) => nextRowJobAt(session, place, handlers)),
+    ),
     batches: (session) => createRowBatches(session, statements),
     upkeep: createFileUpkeep(connections, engineParts.busyTimeoutMs),
   });
   return {
     ...store,
-    nextJobAt: lookAgainWhenChanged(connections.reader, (handlers) => store.nextJobAt(handlers)),
     open: async (options) => {
       await store.open(options);
       // Where there is nothing to migrate nothing was written yet: every delivery would find out that nothing can be.
