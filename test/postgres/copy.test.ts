@@ -72,7 +72,7 @@ describe("escrow-mirror copy", () => {
     const schema = freshSchema();
     await (await openReceiving(sqlite(file))).store.close();
     expect((await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", schema)).code).toBe(0);
-    await run(`insert into "${schema}".secrets values ('f', 's', 'verified', '')`);
+    await run(`insert into "${schema}".secrets (fingerprint, secret_id, verified_at) values ('f', 's', '')`);
     const { code, output } = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", schema);
     expect(code).toBe(1);
     expect(output).toMatch(/DIFFERS\s+secrets/);
