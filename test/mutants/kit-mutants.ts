@@ -348,6 +348,12 @@ const ofThePeople: readonly Mutant[] = [
   },
   {
     ...receiver,
+    name: "receiver: a late first event sets a refund back",
+    find: 'order.refunds[transactionId] ??= "initiated"',
+    replace: 'order.refunds[transactionId] = "initiated"',
+  },
+  {
+    ...receiver,
     name: "receiver: 409 for a copy",
     find: "    commit(database,",
     replace: "    if (database.seen.has(digestOf(body))) return 409;\n    commit(database,",

@@ -43,6 +43,7 @@ it("a receiver of Python's standard library lacks what its examples leave out", 
       "what comes before its predecessors is not lost",
       "a milestone's event leaves its contract's status",
       "of two refunds the one that is named succeeds",
+      "a refund's first event that comes late does not turn it back",
       "amounts are exact",
     ]
   `);

@@ -77,6 +77,13 @@ export const effectTrials: readonly Trial[] = [
     run: refundsById,
   },
   {
+    name: "a refund's first event that comes late does not turn it back",
+    expected: "the refund succeeded",
+    advice: "A refund that has succeeded stays so: its initiated event may be a retry that comes after.",
+    needs: "observe",
+    run: refundStays,
+  },
+  {
     name: "amounts are exact",
     expected: "465 halalas for 4.35 + 0.10 + 0.20 SAR",
     advice:
@@ -158,6 +165,19 @@ async function refundsById(probe: Probe): Promise<Found> {
     refund("milestone.refund.full-succeeded", "14", "70014"),
   ]);
   const expected = { "70013": "initiated", "70014": "succeeded" };
+  const seen = await probe.observeUntil(contractId, (now) => isSame(now?.refunds, expected));
+  if (seen?.refunds === undefined) return undefined;
+  return { ok: isSame(seen.refunds, expected), got: tellObserved(seen.refunds) };
+}
+
+async function refundStays(probe: Probe): Promise<Found> {
+  const contractId = probe.freshContract();
+  const refund = (type: string): Delivery =>
+    probe.event(type, contractId, { milestoneId: "13", transactionId: "70013", amount: 100 });
+  const initiated = refund("milestone.refund.full-initiated");
+  await probe.sendAll([refund("milestone.refund.full-succeeded"), initiated]);
+  await probe.settle();
+  const expected = { "70013": "succeeded" };
   const seen = await probe.observeUntil(contractId, (now) => isSame(now?.refunds, expected));
   if (seen?.refunds === undefined) return undefined;
   return { ok: isSame(seen.refunds, expected), got: tellObserved(seen.refunds) };
