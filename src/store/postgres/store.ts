@@ -116,7 +116,7 @@ function buildStore(parts: StoreParts): Store {
       };
       return { ...lent, takeBack };
     },
-    nextJobAt: (handlers) => nextArrayJobAt(engine.look, place, handlers),
+    nextJobAt: (handlers) => nextArrayJobAt((sql, values) => engine.look(sql, values), place, handlers),
     upkeep: {
       dropPayloads: (before) => dropPartitions({ engine, place, before, now: new Date(clock.now()) }),
       // Autovacuum makes the room of deleted rows free for new ones.
