@@ -42,9 +42,11 @@ export async function dumpOf(store: Store): Promise<string> {
     for (const name of names) found.push(await reader.find(name));
     return found;
   });
-  return JSON.stringify(rows, (_, value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
-  );
+  return JSON.stringify(rows, function (this: Record<string, unknown>, name, value: unknown) {
+    // As it stands: a Buffer would come as the numbers of its own toJSON.
+    const bytes = this[name];
+    return bytes instanceof Uint8Array ? Buffer.from(bytes).toString("latin1") : value;
+  });
 }
 
 export function describeRedact({ name, create }: StoreKind): void {
@@ -129,6 +131,21 @@ export function describeRedact({ name, create }: StoreKind): void {
       for (const each of all) await mirror.receive(each);
       expect(await dumpOf(store)).not.toContain(sentinel);
       expect((await mirror.receive(created)).outcome).toBe("duplicate");
+    });
+
+    it.each([
+      ["CNT+1", "CNT\\u002B1"],
+      ["CNT/1", "CNT\\/1"],
+      ['C"1', 'C\\"1'],
+      ["\u0639-1", "\\u0639-1"],
+    ])("takes a body out that can't be read and names %s as %s, before and after", async (id, written) => {
+      const { store, mirror } = await open();
+      const body = (n: number) => `{"data":{"contractId":"${written}","status":7,"title":"${sentinel} ${n}`;
+      await mirror.receive(signed(body(1)));
+      expect(await dumpOf(store)).toContain(sentinel);
+      await mirror.redact(id);
+      await mirror.receive(signed(body(2)));
+      expect(await dumpOf(store)).not.toContain(sentinel);
     });
 
     it("keeps what an API read brings out", async () => {

@@ -134,10 +134,18 @@ export function namedIn({ body, headers }: Pick<PayloadRow, "body" | "headers">)
     Buffer.from(bytes).toString(),
   );
   const ids = texts.flatMap((text) =>
-    [...text.matchAll(contractIdField)].map(([, quoted, plain]) => quoted ?? plain ?? ""),
+    [...text.matchAll(contractIdField)].map(([, quoted, plain]) => unescaped(quoted ?? plain ?? "")),
   );
   return [...new Set(ids.filter((id) => id !== "").map((id) => canonicalId(id) ?? id))];
 }
 
+/** JSON may write any character so, and .NET does it with all but plain letters and digits. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(?:u([0-9a-f]{4})|(["\\/]))/gi, (_, code: string | undefined, plain: string) =>
+    code === undefined ? plain : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
 const inflatedBytesMax = 1_048_576;
-const contractIdField = /contract_?id["']?\s*[:=]\s*(?:"([^"]{1,255})"|([^\s",}]{1,255}))/gi;
+/** Each of an id's 255 characters takes six places at most. */
+const contractIdField = /contract_?id["']?\s*[:=]\s*(?:"((?:[^"\\]|\\.){1,1530})"|([^\s",}]{1,255}))/gi;
