@@ -102,7 +102,12 @@ export function recordMove(draft: Draft, origin: Origin, move: Move, decision: D
   }
 }
 
-export function blankMilestone(contractId: string, milestoneId: string): MilestoneRecord {
+/** The milestone as it stands, or a new one. */
+export function milestoneOf({ milestones, contract }: Draft, milestoneId: string): MilestoneRecord {
+  return milestones.get(milestoneId) ?? blankMilestone(contract.contractId, milestoneId);
+}
+
+function blankMilestone(contractId: string, milestoneId: string): MilestoneRecord {
   return {
     contractId,
     milestoneId,
@@ -153,7 +158,5 @@ function setStatus(draft: Draft, origin: Origin, move: Move, from: string | null
     Object.assign(draft.contract, moved, { statusDerived: move.derived });
     return;
   }
-  const { contractId } = draft.contract;
-  const milestone = draft.milestones.get(move.milestoneId) ?? blankMilestone(contractId, move.milestoneId);
-  putMilestone(draft, { ...milestone, ...moved });
+  putMilestone(draft, { ...milestoneOf(draft, move.milestoneId), ...moved });
 }

@@ -2,8 +2,8 @@ import { isKnownEventType, type EventFacts } from "../events/event.ts";
 import type { ParseFlag } from "../events/flags.ts";
 import { decideEvent } from "./decide.ts";
 import {
-  blankMilestone,
   closeDraft,
+  milestoneOf,
   noteAnomaly,
   openDraft,
   standingOf,
@@ -17,6 +17,7 @@ import {
   redactInput,
   redactionIn,
   type FoldInput,
+  type RedactionInput,
   type StoredInput,
 } from "./input.ts";
 import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
@@ -93,7 +94,7 @@ export function* advanceInSteps(
 ): Steps<ContractState> {
   const draft = openDraft(state);
   const redactedAt = (draft.contract.redactedAt ??= redactionIn(inputs));
-  const given = redactedAt === null ? inputs : inputs.filter((each) => !isRedaction(each)).map(redactInput);
+  const given = redactedAt === null ? inputs : inputs.map(redactInput);
   let applied = 0;
   for (const tied of yield* groupByTime(given)) {
     const ordered = tied.length === 1 ? tied : takeTied(draft, yield* queueTied(tied));
@@ -106,6 +107,7 @@ export function* advanceInSteps(
 }
 
 function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
+  if (isRedaction(input)) return;
   const { contract } = draft;
   contract.lastKey = input.facts.orderKey;
   const origin = originOf(input);
@@ -115,10 +117,14 @@ function apply(draft: Draft, input: FoldInput, options: FoldOptions): void {
   contract.updatedAt ||= origin.at;
 }
 
-function applyStored(draft: Draft, input: StoredInput, origin: Origin, skewMs: number): void {
+function applyStored(
+  draft: Draft,
+  input: Exclude<StoredInput, RedactionInput>,
+  origin: Origin,
+  skewMs: number,
+): void {
   if (input.kind === "snapshot") applySnapshot(draft, input, origin, skewMs);
   else if (input.kind === "answer") applyAnswer(draft, input.facts, origin);
-  else if (input.kind === "redaction") return;
   else if (input.facts.of === "refund") applyRequest(draft, input.facts, skewMs);
   else Object.assign(draft.contract, input.facts.fields);
 }
@@ -213,7 +219,7 @@ function ensureMilestone(draft: Draft, origin: Origin, milestoneId: string): voi
   if (draft.milestones.has(milestoneId)) return;
   if (isUnlinked(draft, milestoneId))
     noteAnomaly(draft, origin, "milestone-unlinked", milestoneId, "no API read shows a milestone of this id");
-  putMilestone(draft, blankMilestone(draft.contract.contractId, milestoneId));
+  putMilestone(draft, milestoneOf(draft, milestoneId));
 }
 
 function noteOverlap(draft: Draft, origin: Origin, facts: EventFacts, overlapped: string): void {

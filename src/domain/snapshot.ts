@@ -3,7 +3,7 @@ import { groupBy } from "../shared/group-by.ts";
 import { orderKeyOf, parseWireTime } from "../shared/wire-time.ts";
 import { contractMachine } from "./contract.ts";
 import { decideSnapshot } from "./decide.ts";
-import { blankMilestone, noteAnomaly, standingOf, recordMove, type Draft, type Origin } from "./draft.ts";
+import { milestoneOf, noteAnomaly, standingOf, recordMove, type Draft, type Origin } from "./draft.ts";
 import type { SnapshotInput } from "./input.ts";
 import { knowsForm, putMilestone } from "./lookups.ts";
 import type { Machine } from "./machine.ts";
@@ -96,9 +96,8 @@ function showMilestone(
     noteAnomaly(draft, reading.origin, "milestone-unlinked", shown.milestoneId, detail);
     return;
   }
-  const known = draft.milestones.get(milestoneId) ?? blankMilestone(draft.contract.contractId, milestoneId);
   const { milestoneId: _, status, ...fields } = shown;
-  putMilestone(draft, { ...known, ...fields });
+  putMilestone(draft, { ...milestoneOf(draft, milestoneId), ...fields });
   showStatus(draft, reading, milestoneMachine, milestoneId, status);
 }
 

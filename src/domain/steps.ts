@@ -27,8 +27,8 @@ export function* sortInSteps<Item>(
   }
   while (runs.length > 1) {
     const merged: Item[][] = [];
-    for (let pair = 0; pair < runs.length; pair += 2)
-      merged.push(yield* mergeInSteps(runs[pair] ?? [], runs[pair + 1] ?? [], compare));
+    for (const [place, run] of runs.entries())
+      if (place % 2 === 0) merged.push(yield* mergeInSteps(run, runs[place + 1] ?? [], compare));
     runs = merged;
   }
   return runs[0] ?? [];

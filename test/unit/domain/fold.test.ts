@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { advance, fold } from "../../../src/domain/fold.ts";
+import { advance, attachmentsRead, fold } from "../../../src/domain/fold.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
 import { familyOf } from "../../../src/domain/input.ts";
 import { emptyState } from "../../../src/domain/records.ts";
 import { specEventTypes } from "../../../src/events/event.ts";
-import { at, event, foldOf, kindsOf, permutations, skewMs } from "../../support/delivery.ts";
+import { at, event, foldOf, kindsOf, permutations, skewMs, snapshot } from "../../support/delivery.ts";
 
 const life = [
   event("contract.created", { id: "1", seconds: 0, status: "pending", amount: "100.00", reference: "R-1" }),
@@ -417,4 +417,43 @@ describe("what is odd about the values", () => {
 
 it("the fold of nothing is an empty contract", () => {
   expect(fold("CNT-9", [], { skewMs })).toEqual(emptyState("CNT-9"));
+});
+
+it("a contract whose creations name no time was created when the first in key order came", () => {
+  const [first, second] = ["1", "2"].map((id) => event("contract.created", { id }, at(100 + Number(id))));
+  for (const order of permutations([first, second].filter((each) => each !== undefined)))
+    expect(foldOf(...order).contract.createdAt).toBe(at(101));
+});
+
+it("a refund's event of tomorrow that names a milestone moves the contract as it says, and no milestone", () => {
+  const { contract, milestones } = foldOf(
+    event("refund.postponed", { seconds: 0, milestoneId: 13, status: "RefundInProgress" }),
+  );
+  expect(contract.status).toBe("RefundInProgress");
+  expect(milestones.get("13")?.status).toBeNull();
+});
+
+it.each<[string, FoldInput, string[]]>([
+  ["an API read", snapshot({ seconds: 0, status: "Escrow" }), ["milestones", "refunds"]],
+  ["a contract's event", event("contract.approved"), []],
+  ["a milestone's event", event("milestone.released", { milestoneId: 13 }), ["milestones"]],
+  ["a payment", event("payment.completed"), ["payments"]],
+  [
+    "a milestone's payment",
+    event("milestone.payment.completed", { milestoneId: 13 }),
+    ["milestones", "payments"],
+  ],
+  ["a dispute", event("contract.disputed"), ["disputes"]],
+  ["a milestone's dispute", event("milestone.disputed", { milestoneId: 13 }), ["milestones", "disputes"]],
+  ["a refund", event("refund.partial-initiated"), ["refunds"]],
+  ["a type that means Refunded", event("contract.refunded"), ["refunds"]],
+  ["a status that is Refunded", event("contract.approved", { status: "REFUNDED" }), ["refunds"]],
+])("%s needs no more rows than its step reads", (_, input, attachments) => {
+  expect(attachmentsRead(input)).toEqual(attachments);
+});
+
+it("a milestone's status that contradicts its event type wins, and is flagged", () => {
+  const state = foldOf(event("milestone.released", { seconds: 0, milestoneId: 13, status: "Disputed" }));
+  expect(state.milestones.get("13")?.status).toBe("Disputed");
+  expect(kindsOf(state)).toContain("status-mismatch");
 });

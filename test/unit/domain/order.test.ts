@@ -229,3 +229,39 @@ describe("events of equal times", () => {
     expect(everyOrder(inputs)).toEqual(new Set(["Escrow → Thawed → Frozen"]));
   });
 });
+
+describe("inputs of one instant", () => {
+  it("no longer follow from where their contract stood before a milestone's refund took it along", () => {
+    const paid = event("payment.completed", { seconds: -20, paymentId: "P" });
+    const milestonePaid = event("milestone.payment.completed", {
+      seconds: -10,
+      milestoneId: 13,
+      paymentId: "P",
+    });
+    const refund = event("milestone.refund.full-initiated", {
+      seconds: 0,
+      milestoneId: 13,
+      transactionId: "T",
+      previousStatus: "Escrow",
+    });
+    const completed = event("contract.completed", { seconds: 0, previousStatus: "Escrow" });
+    const orders = everyOrder([paid, milestonePaid, refund, completed]);
+    expect(orders).toEqual(new Set(["Escrow → Escrow → RefundInProgress → RefundInProgress → Completed"]));
+  });
+
+  it("that move nothing come after those that do", () => {
+    const nothing = event("milestone.released", { seconds: 0, reference: "last" });
+    const moving = event("contract.created", { seconds: 0, reference: "first" });
+    for (const order of permutations<FoldInput>([nothing, moving]))
+      expect(foldOf(...order).contract).toMatchObject({ status: "pending", reference: "last" });
+  });
+
+  it("that show no status come after those that do", () => {
+    const bare = (notes: string) => snapshot({ seconds: 10, fields: { notes } });
+    const [a, b] = [bare("a"), bare("b")];
+    const shown = snapshot({ seconds: 10, status: "Escrow", fields: { notes: "c" } });
+    const last = [a, b].toSorted((x, y) => compareText(x.digest, y.digest))[1];
+    for (const order of permutations<FoldInput>([a, b, shown]))
+      expect(foldOf(...order).contract).toMatchObject({ status: "Escrow", notes: last?.facts.fields.notes });
+  });
+});

@@ -496,3 +496,22 @@ it("a refund that was given up is not inferred from another's end", () => {
   expect(state.refunds.get("1001")).toMatchObject({ state: "initiated", inferred: false });
   expect(state.refunds.get("1002")).toMatchObject({ state: "succeeded", inferred: false });
 });
+
+it("a refund that is told twice to have begun overlaps with none", () => {
+  const again = initiated({ seconds: 5, previousStatus: "RefundInProgress" });
+  expect(kindsOf(foldOf(paid, initiated(), again))).not.toContain("refund-overlap");
+});
+
+it("a refund id of a milestone that is not named is told apart from the contract's", () => {
+  const unnamed = event("milestone.refund.full-initiated", { seconds: -10, transactionId: "T-1" });
+  const { anomalies } = foldOf(unnamed, initiated());
+  expect(anomalies.find(({ kind }) => kind === "refund-id-shared")?.detail).toMatch(
+    /a full one of a milestone$/,
+  );
+});
+
+it("a refund of a target that was never under way is not inferred to have succeeded", () => {
+  const stays = initiated({ status: "Escrow" });
+  const read = snapshot({ seconds: 200, status: "Refunded" });
+  expect(refundsOf(paid, stays, read)).toMatchObject([{ state: "initiated", inferred: false }]);
+});

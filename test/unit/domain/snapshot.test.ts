@@ -200,3 +200,14 @@ describe("milestones whose API ids differ from the webhooks'", () => {
     expect([...state.milestones.keys()]).toEqual(["1", "2", "3"]);
   });
 });
+
+it("a due date that is no date tells milestones apart by its text", () => {
+  const guid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  const due = (id: string, dueDate: string) => ({ ...answer(id, "One"), dueDate });
+  const state = foldOf(
+    created,
+    snapshot({ seconds: 10, milestones: [due("1", "at the end"), due("2", "at delivery")] }),
+    snapshot({ seconds: 20, milestones: [{ ...due(guid, "at delivery"), description: "the second" }] }),
+  );
+  expect([...state.milestones.values()].map(({ description }) => description)).toEqual([null, "the second"]);
+});

@@ -214,3 +214,9 @@ describe("headers that don't hold, whatever the body", () => {
     });
   });
 });
+
+it("a body nested too deep to be written anew is not explained by its form", () => {
+  const deep = `${"[".repeat(20)}600.00${"]".repeat(20)}`;
+  const received = JSON.stringify(JSON.parse(deep));
+  expect(diagnose({ signed: { body: `${deep} ` }, received }).cause).toBe("unexplained");
+});

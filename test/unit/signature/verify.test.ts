@@ -422,3 +422,10 @@ it("no answer shows a secret or the right digest", () => {
     expect(shown).not.toContain(hidden);
   }
 });
+
+it("the headers that a content function reads are not missed before there is a body", () => {
+  const scheme: SignatureOption = { content: ({ id, body: bytes }) => `${id}:${bytes.toString()}` };
+  const { checkHeaders } = createVerifier({ scheme });
+  const { headers } = requestOf({ "X-Service-Signature": hex }, body);
+  expect(checkHeaders(headers)).toBeUndefined();
+});
