@@ -257,8 +257,8 @@ describe("inputs of one instant", () => {
   });
 
   it("that show no status come after those that do", () => {
-    const bare = (notes: string) => snapshot({ seconds: 10, fields: { notes } });
-    const [a, b] = [bare("a"), bare("b")];
+    const a = snapshot({ seconds: 10, fields: { notes: "a" } });
+    const b = snapshot({ seconds: 10, fields: { notes: "b" } });
     const shown = snapshot({ seconds: 10, status: "Escrow", fields: { notes: "c" } });
     const last = [a, b].toSorted((x, y) => compareText(x.digest, y.digest))[1];
     for (const order of permutations<FoldInput>([a, b, shown]))

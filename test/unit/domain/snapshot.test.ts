@@ -24,6 +24,8 @@ const paid = event("payment.completed", {
 });
 const party = { platformRefId: "U-1", firstName: "Sara", lastName: null, phoneNumber: "+966500000000" };
 
+const due = (id: string, dueDate: string) => ({ ...answer(id, "One"), dueDate });
+
 describe("a snapshot", () => {
   it("sets contract, milestones and descriptive fields outright", () => {
     const read = snapshot({
@@ -203,7 +205,6 @@ describe("milestones whose API ids differ from the webhooks'", () => {
 
 it("a due date that is no date tells milestones apart by its text", () => {
   const guid = "0f8fad5b-d9cb-469f-a165-70867728950e";
-  const due = (id: string, dueDate: string) => ({ ...answer(id, "One"), dueDate });
   const state = foldOf(
     created,
     snapshot({ seconds: 10, milestones: [due("1", "at the end"), due("2", "at delivery")] }),
