@@ -12,6 +12,10 @@ interface Flags extends StoreFlags {
 const more = `Bodies, headers, references, metadata, texts, names and errors of jobs go for good. Ids, statuses, times and
 amounts stay. It can't be undone. An unknown contract is marked too: its data is never stored.`;
 
+// A spelling mistake must not pass for an erased buyer.
+const unknown =
+  "but the mirror knows no contract of this id. Is it right? escrow-mirror contracts list shows the ids";
+
 /** `escrow-mirror redact`: erases the personal data of contracts. */
 export function redactCommand(): Command {
   return storeCommand({
@@ -27,11 +31,13 @@ export function redactCommand(): Command {
 function redactContracts(ids: readonly string[], flags: Flags): Promise<void> {
   return withMirror(flags, (mirror) =>
     eachId(ids, flags, async (id) => {
+      const before = await mirror.contracts.get(id);
+      const known = before !== undefined && before.status !== "unknown";
       const { bytesGone } = await mirror.redact(id);
       const files = bytesGone
         ? "the bytes are gone from the file, too"
         : "bytes are still in the database's files: on SQLite run it again, on Postgres see the guide";
-      return { fields: { bytesGone }, text: `${id} is redacted; ${files}` };
+      return { fields: { bytesGone, known }, text: `${id} is redacted; ${known ? files : unknown}` };
     }),
   );
 }

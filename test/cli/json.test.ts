@@ -172,7 +172,16 @@ const commands: readonly (readonly [line: string, shape: z.ZodType, lines: numbe
     z.strictObject({ payloads: count, partitions: z.array(text), jobs: count, quarantine: count }),
     1,
   ],
-  ["redact CNT-3", z.strictObject({ id: text, ok: z.literal(true), bytesGone: z.boolean() }), 1],
+  [
+    "redact CNT-3",
+    z.strictObject({ id: text, ok: z.literal(true), bytesGone: z.boolean(), known: z.literal(true) }),
+    1,
+  ],
+  [
+    "redact CNT-misspelt",
+    z.strictObject({ id: text, ok: z.literal(true), bytesGone: z.boolean(), known: z.literal(false) }),
+    1,
+  ],
   ["migrate", z.strictObject({ store: text, ready: z.literal(true) }), 1],
   ["migrate --sql", z.strictObject({ statements: z.array(text).min(10) }), 1],
 ];
