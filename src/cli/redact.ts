@@ -14,7 +14,7 @@ amounts stay. It can't be undone. An unknown contract is marked too: its data is
 
 // A spelling mistake must not pass for an erased buyer.
 const unknown =
-  "but the mirror knows no contract of this id. Is it right? escrow-mirror contracts list shows the ids";
+  ". But the mirror knows no contract of this id. Is it right? escrow-mirror contracts list shows the ids";
 
 /** `escrow-mirror redact`: erases the personal data of contracts. */
 export function redactCommand(): Command {
@@ -37,7 +37,7 @@ function redactContracts(ids: readonly string[], flags: Flags): Promise<void> {
       const files = bytesGone
         ? "the bytes are gone from the file, too"
         : "bytes are still in the database's files: on SQLite run it again, on Postgres see the guide";
-      return { fields: { bytesGone, known }, text: `${id} is redacted; ${known ? files : unknown}` };
+      return { fields: { bytesGone, known }, text: `${id} is redacted; ${files}${known ? "" : unknown}` };
     }),
   );
 }

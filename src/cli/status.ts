@@ -128,7 +128,7 @@ function todoOfSubscription(subscription: Status["subscription"]): string[] {
   const { active, consecutiveFailures } = subscription;
   if (active !== true)
     return [
-      "The service sends no webhooks: the subscription is disabled. escrow-mirror subscription enable, then escrow-mirror reconcile",
+      "The service sends no webhooks: the subscription is disabled. Mend why deliveries failed, then: escrow-mirror subscription enable, and escrow-mirror reconcile",
     ];
   if ((consecutiveFailures ?? 0) < failuresAlarm) return [];
   return [
