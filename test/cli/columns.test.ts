@@ -68,6 +68,8 @@ describe("values", () => {
   it("a time is shown to the second, an age in its largest unit", () => {
     const now = Date.parse("2026-03-20T09:00:00Z");
     expect(shownTime("2026-03-08T10:00:00.1234567Z")).toBe("2026-03-08 10:00:00Z");
+    // The service's own text may stand in its place.
+    expect(shownTime("\u001B[2J\n")).toBe("\\u001b[2J\\nZ");
     expect(shownAge("2026-03-08T10:00:00Z", now)).toBe("11 days");
     expect(shownAge("2026-03-19T09:00:00Z", now)).toBe("1 day");
     expect(shownAge("2026-03-20T08:59:59Z", now)).toBe("1 second");

@@ -103,6 +103,13 @@ Last failure    -
       stderr: "error: --save: /nowhere/secret can't be written (ENOENT).\n",
     });
     expect([sandbox.webhookSecret, existsSync("/nowhere")]).toEqual([before, false]);
+    const folder = dirname(temporaryFile("webhook-secret"));
+    for (const named of [folder, `${folder}/`])
+      expect(await type(`subscription rotate --save ${named}`)).toMatchObject({
+        code: 2,
+        stderr: `error: --save: ${named} can't be written (EISDIR).\n`,
+      });
+    expect([sandbox.webhookSecret, readdirSync(folder)]).toEqual([before, []]);
   });
 });
 

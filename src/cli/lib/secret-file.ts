@@ -1,5 +1,6 @@
 /** The file that a new secret goes to. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { Misuse } from "./explain.ts";
 
 /** A file that nobody else can read, and that takes its name only once it holds the whole secret. */
@@ -15,7 +16,8 @@ export interface SecretFile {
  * @throws Misuse where the file can't be made
  */
 export function openSecretFile(path: string): SecretFile {
-  const draft = `${path}.${process.pid}.new`;
+  // In a container each run has the same process id, and a killed one leaves its draft.
+  const draft = `${path}.${randomUUID()}.new`;
   const descriptor = openDraft(draft, path);
   let isOpen = true;
   return {
@@ -34,6 +36,9 @@ export function openSecretFile(path: string): SecretFile {
 
 function openDraft(draft: string, path: string): number {
   try {
+    // A draft could lie beside it all the same, and never take its name.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw Object.assign(new Error("a directory"), { code: "EISDIR" });
     return openSync(draft, "wx", 0o600);
   } catch (cause) {
     const { code = "unknown" } = cause as NodeJS.ErrnoException;

@@ -9,7 +9,7 @@ export function shown(value: string | number | null | undefined): string {
 
 /** To the second: `2026-04-14 14:30:00Z`. --json has the whole time. */
 export function shownTime(time: string | null | undefined): string {
-  return time == null ? "-" : `${time.slice(0, 19).replace("T", " ")}Z`;
+  return time == null ? "-" : `${plain(time.slice(0, 19)).replace("T", " ")}Z`;
 }
 
 const units = [
