@@ -22,76 +22,15 @@ export type AnyDatabase = Record<string, Record<string, unknown>>;
 /** A condition for a value, as a database is told it: that few rows meet it. */
 export type Selective = (condition: Expression<SqlBool>) => Expression<SqlBool>;
 
-/**
- * The statements of the store, compiled by Kysely once for each table and kept: each then runs as a prepared
- * statement, at the driver's own speed.
- */
+/** The statements that each call shapes anew, by the conditions that it gives. */
 export function createStatements(
   kysely: Kysely<AnyDatabase>,
   place: TablePlace,
   selective: Selective = (condition) => condition,
 ) {
-  const kept = keepOnce();
   const named = namesIn(place);
-  const isField =
-    (table: TableName, field: string): Where =>
-    (eb) =>
-      selective(eb(columnOf(table, field).name, "=", field));
 
   return {
-    insert: (table: TableName): RowStatement =>
-      kept(`insert ${table}`, () =>
-        rowStatement(
-          table,
-          kysely
-            .insertInto(named(table))
-            .values(markers(table))
-            .onConflict((conflict) => conflict.doNothing()),
-        ),
-      ),
-
-    upsert: (table: TableName): RowStatement =>
-      kept(`upsert ${table}`, () =>
-        rowStatement(
-          table,
-          kysely
-            .insertInto(named(table))
-            .values(markers(table))
-            .onConflict((conflict) =>
-              conflict
-                .columns(keyNames(table))
-                .doUpdateSet((eb) =>
-                  Object.fromEntries(restNames(table).map((name) => [name, eb.ref(`excluded.${name}`)])),
-                ),
-            ),
-        ),
-      ),
-
-    update: (table: TableName, field: string, set: readonly string[]): RowStatement =>
-      kept(`update ${table} ${field} ${set.join()}`, () =>
-        rowStatement(
-          table,
-          kysely
-            .updateTable(named(table))
-            .set(Object.fromEntries(set.map((each) => [columnOf(table, each).name, each])))
-            .where(isField(table, field)),
-        ),
-      ),
-
-    lookup: (table: TableName, field: string, without: readonly string[], limit?: number): RowStatement =>
-      kept(`lookup ${table} ${field} ${without.join()} ${limit}`, () => {
-        const rows = kysely.selectFrom(named(table)).select(names(table, without));
-        const found = rows.where(isField(table, field));
-        return rowStatement(table, limit === undefined ? found : found.limit((eb) => eb.lit(limit)));
-      }),
-
-    lookupKeys: (table: TableName, without: readonly string[]): RowStatement =>
-      kept(`lookup keys ${table} ${without.join()}`, () => {
-        let found = kysely.selectFrom(named(table)).select(names(table, without));
-        for (const field of tables[table].key) found = found.where(isField(table, field));
-        return rowStatement(table, found);
-      }),
-
     find: <Name extends TableName>(table: Name, query: Query<Tables[Name]>): BoundStatement => {
       let builder = kysely.selectFrom(named(table)).select(names(table, query.without ?? []));
       for (const condition of query.where ?? [])
@@ -173,7 +112,7 @@ function toIn(name: string, values: readonly SqlValue[], selective: Selective): 
 }
 
 /** Each column with its own field's name as the value. The database numbers the rows itself. */
-function markers(table: TableName): Record<string, string> {
+export function markers(table: TableName): Record<string, string> {
   const given = columnsOf(table).filter(({ type }) => type !== "serial");
   return Object.fromEntries(given.map(({ name, field }) => [name, field]));
 }

@@ -1,16 +1,16 @@
 import type { Batches } from "../sql/batches.ts";
 import { decodeRows, encodeRow, type Column, type SqlValue } from "../sql/codec.ts";
 import type { RowSession } from "../sql/session.ts";
-import type { Statements } from "../sql/statements.ts";
 import type { FieldOf, NewRow } from "../store.ts";
 import type { TableName, Tables } from "../tables.ts";
 import { proveWritten } from "../unwritable.ts";
+import type { RowStatements } from "./statements.ts";
 
 /**
  * Batches where a statement costs no round trip: one prepared statement, run row by row. The transaction itself keeps
  * every other writer out, so that nothing is left to lock.
  */
-export function createRowBatches(session: RowSession, statements: Statements): Batches {
+export function createRowBatches(session: RowSession, statements: RowStatements): Batches {
   const write = async (table: TableName, sql: string, runs: readonly (readonly SqlValue[])[]) => {
     const written = await session.runEach(sql, runs);
     proveWritten(table, runs.length, written.filter((rows) => rows > 0).length);

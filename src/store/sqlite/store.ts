@@ -16,6 +16,7 @@ import { lendWriter } from "./kysely.ts";
 import { parseSqliteOptions, type SqliteOptions, type SqliteTarget } from "./options.ts";
 import { createRowQueue, lookAgainWhenChanged, nextRowJobAt, rowQueueStatements } from "./queue.ts";
 import { selective } from "./selective.ts";
+import { createRowStatements } from "./statements.ts";
 import { createFileUpkeep } from "./upkeep.ts";
 
 /**
@@ -55,14 +56,15 @@ interface StoreParts {
 function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store {
   const { dialect } = connections.browsing;
   const place = { schema: null, prefix };
-  const statements = createStatements(new Kysely<AnyDatabase>({ dialect }), place, selective);
+  const kysely = new Kysely<AnyDatabase>({ dialect });
+  const rowStatements = createRowStatements(kysely, place);
   const queueStatements = rowQueueStatements(place);
   const engine = createSqliteEngine({ ...engineParts, ...connections });
   const store = createKyselyStore({
     engine,
     dialect: sqliteDialect,
     place,
-    statements,
+    statements: createStatements(kysely, place, selective),
     db: new Kysely<MirrorDatabase>({ dialect, plugins: [prefixPlugin(place)] }),
     queue: (session, clock) => createRowQueue(session, queueStatements, clock),
     lookEveryMs: 50,
@@ -70,7 +72,7 @@ function buildStore({ prefix, connections, ...engineParts }: StoreParts): Store 
     nextJobAt: lookAgainWhenChanged(connections.reader, (handlers) =>
       engine.read((session) => nextRowJobAt(session, place, handlers)),
     ),
-    batches: (session) => createRowBatches(session, statements),
+    batches: (session) => createRowBatches(session, rowStatements),
     upkeep: createFileUpkeep(connections, engineParts.busyTimeoutMs),
   });
   return {

@@ -2,6 +2,7 @@ import Database from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
 import { describe, expect, it } from "vitest";
 import { createStatements, type AnyDatabase } from "../../../../src/store/sql/statements.ts";
+import { createRowStatements } from "../../../../src/store/sqlite/statements.ts";
 import { selective } from "../../../../src/store/sqlite/selective.ts";
 import { sqlite } from "../../../../src/store/sqlite/store.ts";
 import type { Condition, FieldOf } from "../../../../src/store/store.ts";
@@ -72,8 +73,8 @@ describe("a look-up on SQLite goes by its index, whatever the statistics of a yo
         lent.exec(takeStatistics);
         for (const field of ["id", "payloadId"] as const)
           for (const { sql } of [
-            statements.lookup("deliveries", field, []),
-            statements.update("deliveries", field, ["attempts"]),
+            rowStatements.lookup("deliveries", field, []),
+            rowStatements.update("deliveries", field, ["attempts"]),
             statements.find("deliveries", { where: [{ field, op: "=", value: "wh-1" }] }),
           ])
             expect(scansOf(lent, sql)).toEqual([]);
@@ -104,7 +105,7 @@ describe("a look-up on SQLite goes by its index, whatever the statistics of a yo
         `insert into sqlite_stat1 select tbl_name, name, '${numbers}' from sqlite_master where type = 'index'`,
       );
       lent.exec("analyze sqlite_schema");
-      expect(scansOf(lent, statements.lookup(table, field, []).sql)).toEqual([]);
+      expect(scansOf(lent, rowStatements.lookup(table, field, []).sql)).toEqual([]);
       for (const condition of conditionsOn(table, field))
         for (const { sql } of asking<TableName>(table, field as never, [condition] as never))
           expect(scansOf(lent, sql)).toEqual([]);
@@ -138,7 +139,9 @@ function scansOf(database: Database.Database, sql: string): string[] {
 const compiler = new Kysely<AnyDatabase>({
   dialect: new SqliteDialect({ database: new Database(":memory:") }),
 });
-const statements = createStatements(compiler, { schema: null, prefix: "escrow_" }, selective);
+const place = { schema: null, prefix: "escrow_" };
+const statements = createStatements(compiler, place, selective);
+const rowStatements = createRowStatements(compiler, place);
 
 async function withTwo() {
   const file = temporaryFile();
