@@ -1,4 +1,4 @@
-/** Changes the signing secret without losing a delivery: a row comes before each step, so that a crash is gone on from there. */
+/** Changes the signing secret without losing a delivery. A row is written before each step: after a crash the next call continues there. */
 import { toSafeCause } from "../client/causes.ts";
 import type { MirrorClient } from "../reconcile/mirror-client.ts";
 import type { LiveSecrets } from "../receiver/secrets/live-secrets.ts";
@@ -30,7 +30,7 @@ export interface RotationParts {
   readonly clock: Clock;
   readonly client: MirrorClient | undefined;
   readonly scheme: ResolvedScheme;
-  /** `undefined` in a process that takes no deliveries in. */
+  /** `undefined` in a process that receives no deliveries. */
   readonly secrets: LiveSecrets | undefined;
   readonly proof: SecretProof;
   readonly leaseMs: number;
@@ -45,7 +45,7 @@ interface NewSecret {
 /** The name of the lease of a running call. */
 export const rotationLease = "rotation";
 
-/** Every process has asked for the rotation once more by then, before it answers a delivery with a new signature. */
+/** By then every process has read the row: it answers a delivery with the new signature 503, not 401. */
 const openedMs = askEveryMs + 200;
 const saveTimeoutMs = 30_000;
 /** Waits before `save` is called again, and before the subscription is read again. Milliseconds. */
@@ -60,10 +60,10 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
     if (typeof save !== "function") throw noSave();
     await underLease(createLease(store, rotationLease, parts.leaseMs), async (isHeld) => {
       const secret = await newestSecret(calls, isHeld);
-      // First of all here: what comes with a new signature is not sent away again.
+      // Before anything else: from now on this process accepts the new signature.
       secrets?.adopt(secret.prepared);
       const { fingerprint } = secret.prepared;
-      // If this fails, the last step notes it too: to save the secret matters most.
+      // It may fail: the last step writes it too. To save the secret matters more.
       await settle(() => change((row) => row && { ...row, fingerprint }));
       await saveWithRetries(secret.text, save);
       await change((row) => row && { ...row, fingerprint, savedAt: toIsoTime(clock.now()) });
@@ -76,7 +76,7 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
   ): Promise<NewSecret> {
     const current = await presentSecret(calls);
     const { oldFingerprint } = await open(current);
-    // An earlier call got so far, and was broken off.
+    // An earlier call made it, and did not end.
     if (isNewer(current, oldFingerprint)) return current;
     await sleep(openedMs);
     if (!isHeld()) throw alreadyRotating();
@@ -86,7 +86,7 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
       await cancel(oldFingerprint);
       throw made.error;
     }
-    // The answer is lost: the subscription tells whether it was done.
+    // The answer is lost: the subscription shows whether there is a new secret.
     for (const waitMs of [0, ...readBackoffMs]) {
       await sleep(waitMs);
       const read = await settle(() => presentSecret(calls));
@@ -133,15 +133,15 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
   return rotate;
 }
 
-/** Takes the newest secret in from the service, where a rotation has one that is not here. */
+/** Reads the newest secret from the service, when a rotation has made one that this process lacks. */
 export interface CatchUp {
-  /** Resolves with whether a secret came. Asks the service at most every five seconds. */
+  /** Resolves with whether a new secret came. Asks the service only as often as `mayAsk` allows. */
   ask(): Promise<boolean>;
   /** Resolves when no read is under way. */
   close(): Promise<void>;
 }
 
-/** How long a delivery waits for it. */
+/** How long a delivery waits for the secret. */
 const catchUpMs = 3000;
 
 export function createCatchUp(
@@ -201,7 +201,7 @@ function hasFingerprint(wanted: string | null) {
   return ({ fingerprint }: PreparedSecret): boolean => fingerprint === wanted;
 }
 
-/** Whether it is another than the one before the rotation; not known where the service did not tell that one. */
+/** Whether it differs from the secret before the rotation. `false` if the service did not show that one. */
 function isNewer(secret: NewSecret | undefined, oldFingerprint: string | null): secret is NewSecret {
   return secret !== undefined && oldFingerprint !== null && secret.prepared.fingerprint !== oldFingerprint;
 }
@@ -210,7 +210,7 @@ function secretIn(parts: RotationParts, text: string | null | undefined): NewSec
   return text === null || text === undefined || text.trim() === "" ? undefined : toSecret(parts, text);
 }
 
-/** Read as the app's own secrets are, so that it has the fingerprint that it will have there. */
+/** Prepared as the app's own secrets are: it gets the fingerprint that it will have in `webhook.secrets`. */
 function toSecret({ scheme, secrets }: RotationParts, text: string): NewSecret {
   const secretEncoding = secrets?.current()[0]?.encoding ?? scheme.secretEncoding;
   return { text, prepared: prepareSecret(parseSecret(text, "rotated"), { secretEncoding }) };

@@ -1,4 +1,4 @@
-/** One look at the subscription: failures are warned of, a disabled one is enabled again, and what was missed is read. */
+/** One look at the subscription. It warns of failures, enables a disabled subscription again, and reads what was missed. */
 import type { WebhookSubscription } from "../client/answer/webhook.ts";
 import type { SubscriptionCalls } from "../reconcile/mirror-client.ts";
 import { toIsoTime } from "../shared/clock.ts";
@@ -34,7 +34,7 @@ export interface RoundParts extends WatchdogParts {
   readonly signal: AbortSignal;
 }
 
-/** So long `health()` asks to import contracts that nobody named. */
+/** How long `health()` asks a person to import contracts. */
 const importMs = 86_400_000;
 
 /** @returns runs one round; it never rejects */
@@ -66,13 +66,13 @@ export function createRound(parts: RoundParts): () => Promise<void> {
     judgeFailures(seen, Number(subscription.consecutiveFailures ?? 0), "the service's count");
     if (subscription.isActive === false) {
       raise(seen, "disabled", disabled);
-      // Before it is enabled: whoever follows knows what is still to be read.
+      // Before it is enabled: if this process is killed, the next one knows that contracts are to be read.
       Object.assign(seen, { isDisabled: true, isBehind: true });
       if (!(await noteSeen(store, lease, seen)) || !(await enable(seen, subscription))) return;
     }
     seen.isDisabled = false;
     lower(seen, "disabled");
-    if (seen.isBehind) await catchUp(seen);
+    if (seen.isBehind) await readMissed(seen);
   }
 
   async function enable(seen: Seen, { webhookUrl }: WebhookSubscription): Promise<boolean> {
@@ -86,7 +86,7 @@ export function createRound(parts: RoundParts): () => Promise<void> {
     return enabled.ok;
   }
 
-  async function catchUp(seen: Seen): Promise<void> {
+  async function readMissed(seen: Seen): Promise<void> {
     if (!(await noteSeen(store, lease, seen))) return;
     const done = await settle(() => reconcile(signal));
     if (signal.aborted) return;
@@ -106,11 +106,11 @@ export function createRound(parts: RoundParts): () => Promise<void> {
     const level = failures >= 8 ? 8 : failures >= 5 ? 5 : 0;
     if (level > seen.level) raise(seen, "failing", failing(failures, whose));
     if (level === 0) lower(seen, "failing");
-    // An episode ends when fewer than five are left.
+    // Five, seven, six and five again warn once: only fewer than five end it.
     seen.level = level === 0 ? 0 : Math.max(level, seen.level);
   }
 
-  /** Tells of it once, until it is over or its kind says something else. */
+  /** Warns once, until it is over or its message changes. */
   function raise(seen: Seen, kind: WatchdogWarning, message: string, forMs?: number): void {
     const isKnown = seen.standing[kind]?.message === message;
     const until = forMs === undefined ? null : toIsoTime(clock.now() + forMs);
@@ -151,7 +151,7 @@ function noSubscription(status: number): string {
 }
 
 function notReconciled(name: string): string {
-  return `The webhook subscription is enabled again, and reading what was missed failed (${name}). The watchdog tries again.`;
+  return `The webhook subscription is enabled again, but reading what was missed failed (${name}). The watchdog tries again.`;
 }
 
 function someFailed(failed: number): string {

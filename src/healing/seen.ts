@@ -1,4 +1,4 @@
-/** Notes of the watchdog, in its lease's row: a follower goes on from them, and every process's `health()` tells of them. */
+/** Notes of the watchdog, in the row of its lease. The next watchdog continues from them, and every process shows them in `health()`. */
 import { z } from "zod";
 import type { Store, StoreReader } from "../store/store.ts";
 import type { LeaseRow } from "../store/tables.ts";
@@ -14,9 +14,9 @@ const seenSchema = z.object({
   level: z.number().default(0),
   /** The service was last seen to send no webhooks. */
   isDisabled: z.boolean().default(false),
-  /** Contracts are to be reconciled: it was disabled, and a run has not ended since. */
+  /** Contracts must be reconciled: the subscription was disabled, and no reconciling has succeeded since. */
   isBehind: z.boolean().default(false),
-  /** Sentences for `health()`, by kind, and until when they stand; `null` while they hold. */
+  /** Warnings for `health()`, by kind. `until` is when one ends; `null`: when its cause ends. */
   standing: z.record(z.string(), z.object({ message: z.string(), until: z.string().nullable() })).default({}),
 });
 
@@ -32,7 +32,7 @@ export async function loadSeen(reader: StoreReader): Promise<Seen> {
   return seenIn(row);
 }
 
-/** Writes them down while the lease is still one's own. Resolves with whether it is. */
+/** Writes the notes if this process still holds the lease. Resolves with whether it does. */
 export function noteSeen(store: Store, { name, holder }: Lease, state: Seen): Promise<boolean> {
   return store.transaction(async (tx) => {
     const [row] = await tx.lock("leases", "name", [name]);
@@ -42,7 +42,7 @@ export function noteSeen(store: Store, { name, holder }: Lease, state: Seen): Pr
   });
 }
 
-/** Those that are not too old. */
+/** The warnings that still hold. Those of a watchdog that has ended are too old. */
 export function warningsIn(seen: Seen, nowIso: string, oldestIso: string): string[] {
   return Object.values(seen.standing)
     .filter(({ until }) => (until === null ? seen.seenAt >= oldestIso : until > nowIso))

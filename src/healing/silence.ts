@@ -1,18 +1,18 @@
-/** Tells silence from quiet: nothing has come for longer than the mirror's own past makes likely. */
+/** Tells silence, when a fault is likely, from a quiet night. It compares with the mirror's own past. */
 import { contractMachine } from "../domain/contract.ts";
 import { toIsoTime } from "../shared/clock.ts";
 import type { StoreReader } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 
-/** The first hour is not looked at: deliveries come at no exact time of the day. */
+/** Deliveries come at no exact time of the day: the first hour of silence does not count. */
 const leftOutMs = 3_600_000;
 const dayMs = 86_400_000;
 const daysBack = 7;
 
 /**
- * Since when it is silent, if that is odd: at the same hours of each of the last seven days deliveries came, and now none came
- * although contracts are in progress. So a shop that sleeps at night or at weekends is quiet and not silent. It costs nine looks
- * into indexes at most, however many rows there are.
+ * Since when no delivery has come, if that is odd: contracts are in progress, and at these hours deliveries came on each of the
+ * last seven days. So a shop that sleeps at night or at weekends is not silent. However many rows there are, it looks only into
+ * indexes: eight times, and once for each status.
  */
 export async function silentSince(reader: StoreReader, nowMs: number): Promise<string | undefined> {
   const last = await deliveryWithin(reader);
@@ -27,7 +27,7 @@ export async function silentSince(reader: StoreReader, nowMs: number): Promise<s
   return (await hasProgress(reader)) ? last : undefined;
 }
 
-/** When the newest delivery of the stretch arrived. */
+/** When the newest delivery of this time arrived. */
 async function deliveryWithin(
   reader: StoreReader,
   from?: string,
@@ -41,7 +41,7 @@ async function deliveryWithin(
   return row?.receivedAt;
 }
 
-/** Whether any contract has not ended: one look for each status that there is. */
+/** Whether any contract has not ended. One look for each status. */
 async function hasProgress(reader: StoreReader): Promise<boolean> {
   for (let after: string[] | undefined; ;) {
     const [row] = await reader.walk(

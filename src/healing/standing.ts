@@ -1,4 +1,4 @@
-/** The warnings of `health()` about the signing secret and the subscription: both are rows, so that every process tells the same. */
+/** The warnings of `health()` about the signing secret and the subscription. They come from rows: every process gives the same ones. */
 import type { LiveSecrets } from "../receiver/secrets/live-secrets.ts";
 import type { SecretProof } from "../receiver/secrets/proof.ts";
 import { loadRotation } from "../receiver/secrets/rotation-row.ts";
@@ -9,7 +9,6 @@ import { rotationLease } from "./rotation.ts";
 import { seenIn, warningsIn, watchdogLease } from "./seen.ts";
 import { silentSince } from "./silence.ts";
 
-/** The inputs of the standing. */
 export interface StandingParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -33,22 +32,22 @@ export async function healingStandingOf(parts: StandingParts): Promise<HealingSt
   ]);
   const seen = seenIn(leases.find(({ name }) => name === watchdogLease));
   const oldest = toIsoTime(nowMs - staleMs);
-  const isBehind = secrets !== undefined && (await proof.doubt(secrets.current())) === "secret-behind";
+  const lacksSecret = secrets !== undefined && (await proof.doubt(secrets.current())) === "secret-behind";
   return {
     isDisabled: seen.isDisabled && seen.seenAt >= oldest,
     warnings: [
       ...ofRotation(rotation, leases, nowMs),
-      ...(isBehind ? [behind] : []),
+      ...(lacksSecret ? [behind] : []),
       ...warningsIn(seen, toIsoTime(nowMs), oldest),
       ...(since === undefined ? [] : [silent(since)]),
     ],
   };
 }
 
-/** A watchdog that has not looked for so long has ended. */
+/** A watchdog that has not looked for this long has ended. */
 const staleMs = 3_600_000;
 
-/** So long a new secret may verify nothing before a person is told. */
+/** How long a new secret may verify nothing before a person is warned. */
 const unusedMs = 3_600_000;
 
 function ofRotation(rotation: RotationRow | undefined, leases: readonly LeaseRow[], nowMs: number): string[] {

@@ -48,7 +48,7 @@ export async function readSubscription(
   return { kind: "failed", error: read.error };
 }
 
-/** Whether the service certainly did nothing: a client of one's own may throw anything. */
+/** Whether the service certainly did nothing. An app's own client may throw anything: then it is not certain. */
 export function certainlyUndone(error: unknown): boolean {
   return isEscrowMirrorError(
     error,

@@ -1,4 +1,4 @@
-/** Looks at the webhook subscription again and again, in one process for all, and mends it. */
+/** Looks at the webhook subscription again and again, and repairs it. One process does it for all. */
 import type { MirrorClient } from "../reconcile/mirror-client.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
 import { type Clock } from "../shared/clock.ts";
@@ -22,7 +22,7 @@ export interface WatchdogOptions {
 
 /** A running watchdog. */
 export interface Watchdog {
-  /** Ends it. Resolves when a round that is under way has ended. `mirror.close()` does it too. */
+  /** Stops it. Resolves when the running round has ended. `mirror.close()` calls it too. */
   stop(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface WatchdogParts {
   readonly reconcile: (signal: AbortSignal) => Promise<Reconciled>;
 }
 
-/** An injected clock may leap: it is looked at as often. */
+/** An injected clock may leap: the watchdog reads it this often, however long `everyMs` is. */
 const lookMs = 250;
 
 /** @throws EscrowMirrorError `invalid-configuration`, `invalid-argument` */
@@ -65,7 +65,7 @@ export function startWatchdog(parts: WatchdogParts, options: WatchdogOptions = {
     held = asked.ok && asked.value;
   }
 
-  /** The lease is held on to while a round runs, however long; a round never begins before the last has ended. */
+  /** Renews the lease while a round runs, however long. Rounds never overlap. */
   async function beat(): Promise<void> {
     if (monotonicMs() - askedMs >= lease.askEveryMs) await (asking = ask());
     const nowMs = clock.now();
@@ -94,7 +94,7 @@ export function startWatchdog(parts: WatchdogParts, options: WatchdogOptions = {
   };
 }
 
-/** An app's function that throws stops no round. */
+/** If the app's function throws, the round continues. */
 async function tellApp(logger: Logger, tell: () => unknown): Promise<void> {
   const told = await settle(async () => tell());
   if (!told.ok) logger.warn({ step: "watchdog", error: nameOfError(told.error) }, "onWarning failed");

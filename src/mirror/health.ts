@@ -15,8 +15,7 @@ import { failuresAlarm, warningsOf } from "./warnings.ts";
 export interface Health {
   /**
    * `false` while the store can't be used, too many deliveries wait, a watchdog sees the subscription disabled, or five
-   * verified deliveries in a row did not get a 2xx.
-   * Forged requests don't change it.
+   * verified deliveries in a row did not get a 2xx. Forged requests don't change it.
    */
   readonly ok: boolean;
   /** The number of verified deliveries in a row that did not get a 2xx from this process. Ten disable the subscription. */
@@ -51,11 +50,11 @@ export interface HealthParts {
 /** A look at the mirror's state. */
 export interface Look {
   readonly health: Health;
-  /** Whether its numbers are those of the store: while that can't be read they are 0. */
+  /** Whether the store could be read. If not, its numbers in `health` are 0. */
   readonly isStoreRead: boolean;
 }
 
-/** A secret that has verified nothing for so long is told of. */
+/** How long a secret may verify nothing before it is a warning. */
 const unprovenMs = 3_600_000;
 
 export function createHealth(parts: HealthParts): () => Promise<Look> {
@@ -77,7 +76,7 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
     const standing = await settle(() => standingOf(store, clock));
     const { jobs, orphans } = standing.ok ? standing.value : idle;
     const healed = await settle(healing);
-    const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : untold;
+    const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : noWarnings;
     const warnings = warningsOf({
       nowMs: clock.now(),
       tally,
@@ -97,7 +96,7 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
   };
 }
 
-const untold: HealingStanding = { isDisabled: false, warnings: [] };
+const noWarnings: HealingStanding = { isDisabled: false, warnings: [] };
 const unknown = { lastDeliveryAt: null, quarantined: 0 };
 const idle: Standing = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
 

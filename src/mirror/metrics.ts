@@ -2,7 +2,7 @@
 import { instruments, type Instrument, type Labels, type Reading } from "../telemetry/instruments.ts";
 import type { Look } from "./health.ts";
 
-/** Without those of the store while it can't be read: 0 would say that nothing waits. */
+/** Leaves out the store's gauges while it can't be read: 0 would mean that nothing waits. */
 export function readingsOf({ health, isStoreRead }: Look): Reading[] {
   const { ok, warnings, consecutiveFailures } = health;
   const ofThisProcess = [

@@ -6,7 +6,7 @@ import type { Tally } from "../receiver/tally.ts";
 import { toIsoTime } from "../shared/clock.ts";
 
 /** The inputs of the warnings. */
-export interface Standing {
+export interface WarningInputs {
   readonly nowMs: number;
   readonly tally: Tally;
   readonly consecutiveFailures: number;
@@ -20,24 +20,24 @@ export interface Standing {
   readonly storeFault: string | undefined;
   /** Ids of the secrets that have verified nothing for long; `undefined` without any secrets. */
   readonly unprovenIds: readonly string[] | undefined;
-  /** Of the signing secret and the subscription, as they are. */
+  /** Finished sentences about the signing secret and the subscription. */
   readonly ofHealing: readonly string[];
 }
 
-/** A refusal is told of for so long, and until a delivery is taken in after it. */
+/** How long a refusal is a warning; longer, until a delivery is accepted after it. */
 const refusalMs = 3_600_000;
 /** From so many failures in a row on the subscription is in danger: ten disable it (§6.5). */
 export const failuresAlarm = 5;
 
-export function warningsOf(standing: Standing): string[] {
-  const { storeFault, consecutiveFailures, quarantined, unprovenIds } = standing;
-  const { deadJobs, orphans, refusedHandlers } = standing;
+export function warningsOf(inputs: WarningInputs): string[] {
+  const { storeFault, consecutiveFailures, quarantined, unprovenIds } = inputs;
+  const { deadJobs, orphans, refusedHandlers } = inputs;
   return [
     ...(storeFault === undefined ? [] : [`The store can't be used: ${storeFault}`]),
     ...(unprovenIds === undefined ? [noSecret] : unprovenIds.map(unproven)),
     ...(consecutiveFailures < failuresAlarm ? [] : [inDanger(consecutiveFailures)]),
-    ...standing.ofHealing,
-    ...refusalsOf(standing),
+    ...inputs.ofHealing,
+    ...refusalsOf(inputs),
     ...(quarantined === 0 ? [] : [aside(quarantined)]),
     ...refusedHandlers.map(refusedHandler),
     ...orphans.map(orphaned),
@@ -45,7 +45,7 @@ export function warningsOf(standing: Standing): string[] {
   ];
 }
 
-function refusalsOf({ nowMs, tally }: Standing): string[] {
+function refusalsOf({ nowMs, tally }: WarningInputs): string[] {
   const hourAgo = toIsoTime(nowMs - refusalMs);
   const lasts = (reason: Reason, lastAt: string): boolean => {
     const isLast = lastAt >= (tally.acceptedAt ?? "");
@@ -61,7 +61,7 @@ function refusalsOf({ nowMs, tally }: Standing): string[] {
   });
 }
 
-/** A process that only reads has none either: there it is no warning. */
+/** A process that only reads needs none: `escrow-mirror status` leaves this warning out. */
 export const noSecret =
   "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it should receive them.";
 

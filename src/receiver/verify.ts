@@ -52,11 +52,11 @@ export function createVerify(parts: VerifyParts): Verify {
     const reloaded = await secrets.reload();
     const second = reloaded === "changed" ? check(request) : first;
     if (second.ok) return second;
-    const standing = await proof.doubt(secrets.current());
-    const ofRotation = standing === "rotation-open" || standing === "secret-behind";
+    const ofStore = await proof.doubt(secrets.current());
+    const ofRotation = ofStore === "rotation-open" || ofStore === "secret-behind";
     const third = ofRotation && (await catchUp?.()) === true ? check(request) : second;
     if (third.ok) return third;
-    const doubt = standing ?? (reloaded === "unknown" ? "secrets-not-asked" : undefined);
+    const doubt = ofStore ?? (reloaded === "unknown" ? "secrets-not-asked" : undefined);
     explain("signature-mismatch", diagnose, doubt);
     return doubt === undefined
       ? { outcome: "rejected", reason: "signature-mismatch" }

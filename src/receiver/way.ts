@@ -13,7 +13,7 @@ export interface Way extends Passage {
 
 export function startWay(first: Step): Way {
   const startedMs = monotonicMs();
-  // In the order of time: a step that is entered again, as after a look at the headers alone, counts from then.
+  // Sorted by time: a step that is entered twice moves to the end. *verify* is: first for the headers, then for the body.
   const entered = new Map<Step, number>([[first, startedMs]]);
   let step = first;
   return {

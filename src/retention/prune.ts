@@ -1,6 +1,6 @@
 /**
- * Old data goes, in many short transactions: whoever receives meanwhile hardly waits. What dedupe and the fold need stays:
- * ids, digests and facts. So duplicates are known for ever, and a late event or a rebuild comes out the same.
+ * Deletes old data in many short transactions: deliveries meanwhile hardly wait. Ids, digests and facts stay: dedupe and the
+ * fold need them. So duplicates are recognised for ever, and a late event or a rebuild gives the same result.
  */
 import { sweepPage } from "../handlers/done-jobs.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
@@ -16,23 +16,23 @@ export interface PruneParts {
   readonly clock: Clock;
 }
 
-/** In between, who receives gets on. */
+/** Between two steps, deliveries are committed. */
 const pauseMs = 10;
 
-/** One step: how many rows it took away, and where the next one begins; no place after the last. */
-interface Step {
+/** How many rows one step removed, and where the next one begins. `undefined` after the last. */
+interface Removal {
   readonly removed: number;
   readonly next: Place | undefined;
 }
 
 type Place = readonly (string | number)[];
-type TakeStep = (tx: StoreTransaction, after: Place | undefined, rowsMax: number) => Promise<Step>;
+type TakeStep = (tx: StoreTransaction, after: Place | undefined, rowsMax: number) => Promise<Removal>;
 
 /** @throws EscrowMirrorError `invalid-argument` that names the option; `store-unavailable`; the signal's reason */
 export async function prune({ store, clock }: PruneParts, options: PruneOptions): Promise<Pruned> {
   const { payloads, jobs, quarantine, onProgress, signal } = parsePruneOptions(options);
   const done = { payloads: 0, partitions: [] as string[], jobs: 0, quarantine: 0 };
-  const told = (): void => onProgress?.({ ...done, partitions: [...done.partitions] });
+  const tell = (): void => onProgress?.({ ...done, partitions: [...done.partitions] });
 
   async function walk(count: "payloads" | "jobs" | "quarantine", take: TakeStep): Promise<void> {
     const stride = createStride();
@@ -40,7 +40,7 @@ export async function prune({ store, clock }: PruneParts, options: PruneOptions)
       signal?.throwIfAborted();
       const step = await store.transaction((tx) => stride.measure(() => take(tx, after, stride.rows())));
       done[count] += step.removed;
-      told();
+      tell();
       if (step.next === undefined) return;
       after = step.next;
     }
@@ -69,7 +69,7 @@ async function takePayloads(
   before: string,
   after: Place | undefined,
   rowsMax: number,
-): Promise<Step> {
+): Promise<Removal> {
   const page = await tx.walk(
     "payloads",
     { by: ["receivedAt", "contentKey"], until: before, after, rowsMax },
@@ -84,13 +84,13 @@ async function takePayloads(
   return { removed, next: last && [last.receivedAt, last.contentKey] };
 }
 
-/** Their rows stay, so that a copy is a duplicate for ever. */
+/** The rows of the deliveries stay: a copy is a duplicate for ever. */
 async function takeDismissed(
   tx: StoreTransaction,
   before: string,
   after: Place | undefined,
   rowsMax: number,
-): Promise<Step> {
+): Promise<Removal> {
   const page = await tx.walk(
     "deliveries",
     {
@@ -138,7 +138,7 @@ async function keptAmong(
   return new Set([...ofOutcome.map(({ contentKey }) => contentKey), ...owed]);
 }
 
-/** Room that is free in the file goes back to the disk. */
+/** Gives free pages of the file back to the disk. */
 async function shrink(store: Store, stride: Stride, signal: AbortSignal | undefined): Promise<void> {
   while (await stride.measure(() => store.upkeep.shrink(stride.rows()))) {
     signal?.throwIfAborted();

@@ -21,7 +21,7 @@ import { allBut, heavyFields, type IntentRow, type JobRow } from "../store/table
 /** The result of `mirror.redact()`. */
 export interface Redacted {
   /**
-   * Whether the bytes are gone from the database's files too. `false` on SQLite while somebody reads: call it again. Always
+   * Whether the bytes are gone from the database's files too. `false` on SQLite while somebody reads the file: call it again. Always
    * `false` on Postgres, where dead rows, the write-ahead log, replicas and backups keep them for a time.
    */
   readonly bytesGone: boolean;
@@ -67,7 +67,7 @@ type Place = readonly (string | number)[];
 type Page = (tx: StoreTransaction, after: Place | undefined) => Promise<Place | undefined>;
 
 const pageRows = 100;
-/** In between, who receives gets on. */
+/** Between two pages, deliveries are committed. */
 const pauseMs = 5;
 
 async function inPages(store: Store, page: Page): Promise<void> {
@@ -91,7 +91,7 @@ async function redactPage(tx: StoreTransaction, contractId: string, after: Place
   return last && [last.receivedAt, last.seq];
 }
 
-/** Bodies that can't be read as an event, and name the contract. */
+/** Erases bodies that can't be read as an event and name the contract. */
 async function redactUnread(tx: StoreTransaction, contractId: string, after: Place | undefined) {
   const page = await tx.walk(
     "deliveries",
@@ -111,7 +111,7 @@ async function redactUnread(tx: StoreTransaction, contractId: string, after: Pla
 async function redactInputs(tx: StoreTransaction, contractId: string, after: Place | undefined) {
   const of = { field: "contractId", value: contractId } as const;
   const page = await tx.walk("inputs", { of, by: ["digest"], after, rowsMax: pageRows });
-  // Rows are written from inputs as they are.
+  // A row of `inputs` has the shape of an input.
   await tx.upsert(
     "inputs",
     page.map((row) => toInputRow(redactInput(row as StoredInput))),
@@ -120,7 +120,7 @@ async function redactInputs(tx: StoreTransaction, contractId: string, after: Pla
   return last && [last.digest];
 }
 
-/** @returns the texts of anomalies that quoted the contract's reference, which jobs may hold too */
+/** @returns the texts of anomalies that quoted the contract's reference: jobs may hold copies of them */
 async function redactOwnCalls(tx: StoreTransaction, contractId: string): Promise<Set<string>> {
   const failures = await tx.find("failures", {
     where: [{ field: "contractId", op: "=", value: contractId }],
@@ -155,7 +155,7 @@ async function redactAnomalies(tx: StoreTransaction, { toldAt, fields }: IntentR
   return own.map(({ detail }) => detail);
 }
 
-/** Jobs run all the same, with what is left. */
+/** The jobs still run, without the erased fields. */
 async function redactJobs(
   tx: StoreTransaction,
   contractId: string,

@@ -1,13 +1,13 @@
 import { monotonicMs } from "../shared/timers.ts";
 
-/** How many rows a step takes: as many as go in a few milliseconds, for a row may hold a megabyte or nothing. */
+/** How many rows a step takes: as many as it can in a few milliseconds. A row may hold a megabyte or nothing. */
 export interface Stride {
   rows(): number;
-  /** Runs a step, and fits the next one to how long it took. */
+  /** Runs a step, and sets the number of rows of the next one by the time that it took. */
   measure<T>(step: () => Promise<T>): Promise<T>;
 }
 
-/** Others wait for a step to end. */
+/** Deliveries wait while a step runs. */
 const stepMs = 15;
 const rowsMax = 500;
 

@@ -6,7 +6,7 @@ export interface Series {
   /** How many values. */
   count: number;
   sum: number;
-  /** How many of them fall into each bucket of a histogram, and behind the last one. */
+  /** How many of them fall into each bucket of a histogram. The last number is for those above all bounds. */
   readonly inBuckets: number[];
 }
 
@@ -15,7 +15,7 @@ export interface Counts extends Sink {
   readonly all: ReadonlyMap<Instrument, ReadonlyMap<string, Series>>;
 }
 
-/** An app that makes up handler names without end must not fill the memory: those after these share one series. */
+/** An app with ever new handler names must not fill the memory: above this number, all share one series. */
 const seriesMax = 2000;
 const overflow: Labels = { overflow: "true" };
 

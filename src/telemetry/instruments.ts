@@ -1,16 +1,16 @@
-/** Every instrument, as data: the OpenTelemetry meter, the Prometheus text and the table in the docs are made of it. */
+/** Every instrument, as data. The OpenTelemetry meter and the Prometheus text are made from it; a test checks the table in the docs. */
 export interface Instrument {
   /** As OpenTelemetry writes names. */
   readonly name: string;
   readonly kind: "counter" | "histogram" | "gauge";
-  /** As UCUM writes units; those in braces only say what is counted. */
+  /** As UCUM writes units. One in braces says what is counted. */
   readonly unit: string;
   readonly description: string;
   /** The upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
 }
 
-/** Label names with their values. Only values from a closed list, and names of handlers: each pair is a series for good. */
+/** Label names with their values. Only values from a closed list, and names of handlers: each value makes a series that stays. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** The value of a gauge now. */

@@ -20,7 +20,7 @@ export function createMeterSink(meter: TelemetryMeter, quietly: Quietly): Sink {
   };
 }
 
-/** The meter asks for the gauges at each collection. Gives what ends that. */
+/** Lets the meter ask for the gauges at each collection. Returns a function that ends this. */
 export function observeGauges(
   meter: TelemetryMeter,
   read: () => Promise<readonly Reading[]>,

@@ -1,10 +1,10 @@
-/** The Prometheus text format, version 0.0.4. Names are those that OpenTelemetry's own exporter makes of the instruments. */
+/** The Prometheus text format, version 0.0.4. The names are those that OpenTelemetry's own exporter gives the instruments. */
 import type { Series } from "./counts.ts";
 import { instruments, type Instrument, type Labels, type Reading } from "./instruments.ts";
 
 export type SeriesByInstrument = ReadonlyMap<Instrument, ReadonlyMap<string, Series>>;
 
-/** Every instrument has its lines HELP and TYPE, also before it has a value: so who writes an alarm sees what there is. */
+/** Every instrument has its lines HELP and TYPE, also before it has a value: you see all of them when you write an alarm. */
 export function toPrometheus(counted: SeriesByInstrument, readings: readonly Reading[]): string {
   const families = Object.values(instruments).map((instrument: Instrument) => {
     const series = [...(counted.get(instrument)?.values() ?? [])];

@@ -1,7 +1,7 @@
 import { nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 
-/** Runs what calls the app's tracer or meter: what that throws changes nothing for a delivery. */
+/** Runs work that calls the app's tracer or meter. If these throw, nothing changes for a delivery. */
 export type Quietly = (work: () => void) => void;
 
 /** The first fault is logged: each delivery would repeat it. */

@@ -1,4 +1,4 @@
-/** Where the receiver and the runner tell of what they did, whoever listens: the Prometheus text always, a tracer and a meter if given. */
+/** The receiver and the runner report here. It counts for the Prometheus text, and for the app's tracer and meter if it has any. */
 import type { Logger } from "../shared/logger.ts";
 import { monotonicMs } from "../shared/timers.ts";
 import { createCounts } from "./counts.ts";
@@ -61,7 +61,7 @@ export interface Telemetry {
   readonly recorder: Recorder;
   /** The Prometheus text: what this process counted, and the gauges. */
   text(readings: readonly Reading[]): string;
-  /** Shows the gauges to the meter, if there is one. Gives what ends that. */
+  /** Shows the gauges to the meter, if there is one. Returns a function that ends this. */
   observe(read: () => Promise<readonly Reading[]>): () => void;
 }
 
@@ -109,7 +109,7 @@ function secondsSince(startedMs: number): number {
   return (monotonicMs() - startedMs) / 1000;
 }
 
-/** The same in the words of the docs. */
+/** The words for them in labels and spans. */
 const results: Readonly<Record<JobEnd, string>> = {
   done: "done",
   again: "failed",

@@ -8,8 +8,8 @@ import type { Answered, JobFacts, Passage } from "./recorder.ts";
 const error = { code: 2 };
 
 /**
- * Made when the delivery is answered: so one that is refused early costs little, and the steps stay free of it. It is below
- * the span that was active when `receive` was called.
+ * Makes the span when the delivery is answered: so an early refusal costs little, and the steps need not know of spans. Its
+ * parent is the span that was active when `receive` was called.
  */
 export function tellDelivery(tracer: TelemetryTracer, answered: Answered, passage: Passage): void {
   const { outcome, reason, webhookId } = answered;
@@ -64,7 +64,7 @@ function attributesOf({ seq, handler, attempts, webhookId, contractId }: JobFact
   return { ...toAttributes({ handler, ...ids }), "escrow_mirror.attempt": attempts };
 }
 
-/** Longer texts are no ids or names of the service's. */
+/** The service's ids and names are shorter. */
 const lengthMax = 255;
 
 function toAttributes(given: Readonly<Record<string, string | null | undefined>>): TelemetryAttributes {

@@ -1,6 +1,6 @@
 /**
- * Contracts whose personal data was erased: what comes later is stored without it. A commit learns of a redaction from the
- * contract's own row, which it locks before it commits, so that none stores what a redaction has just taken out.
+ * Contracts whose personal data was erased: later deliveries are stored without it. A commit reads of a redaction in the
+ * contract's own row. It locks that row before it commits: so no commit stores again what a redaction is erasing.
  */
 import type { FoldInput, RequestInput, StoredInput } from "../../domain/input.ts";
 import type { ContractRecord } from "../../domain/records.ts";
@@ -13,7 +13,7 @@ import type { StoreTransaction } from "../../store/store.ts";
 import { allBut, type DeliveryRow, type PayloadRow } from "../../store/tables.ts";
 import type { Committed, DeliveryArrival } from "../arrival.ts";
 
-/** A delivery whose content went in, and the contracts that it names. */
+/** A newly stored delivery, and the contracts that it names. */
 export interface StoredContent {
   readonly contentKey: string;
   readonly contractIds: readonly string[];
@@ -49,7 +49,7 @@ export function contractsNamed({ inputs, deliveries, stored = [] }: News): strin
   return [...ids];
 }
 
-/** Takes personal data of redacted contracts out of what this commit has stored, and out of what it goes on with. */
+/** Removes personal data of redacted contracts from what this commit has stored, and from what it passes on. */
 export async function heedRedactions(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,
@@ -87,7 +87,7 @@ export async function heedAside(tx: StoreTransaction, arrival: DeliveryArrival):
   await heedRedactions(tx, contracts, { inputs: [], deliveries: [], stored });
 }
 
-/** The rows of these deliveries without personal data, and no bytes of them. */
+/** Removes personal data from the rows of these deliveries, and deletes their bytes. */
 export async function redactDeliveries(tx: StoreTransaction, contentKeys: readonly string[]): Promise<void> {
   const keys = [...new Set(contentKeys)];
   if (keys.length === 0) return;
@@ -127,7 +127,7 @@ function hidden(delivery: FreshDelivery): FreshDelivery {
   return { ...delivery, toEvent, isRedacted: true };
 }
 
-/** The contracts that a body names which can't be read as an event. */
+/** The contracts that a body names, if the body can't be read as an event. */
 export function namedIn({ body, headers }: Pick<PayloadRow, "body" | "headers">): string[] {
   const inflated = inflateBody(body, headers["content-encoding"], inflatedBytesMax);
   const texts = [body, ...(inflated.ok ? [inflated.value] : [])].map((bytes) =>

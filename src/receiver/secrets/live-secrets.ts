@@ -10,14 +10,14 @@ import type { ResolvedScheme } from "../../signature/scheme.ts";
 export type SecretsSource = SecretsOption | (() => SecretsOption | Promise<SecretsOption>);
 
 export interface LiveSecrets {
-  /** Those in use now. */
+  /** The secrets in use now. */
   current(): readonly PreparedSecret[];
   /**
-   * Asks the source again, at most every `reloadEveryMs`. `unknown`: it may not be asked yet, failed or did not answer, so
-   * that a secret that we don't have may be there.
+   * Asks the source again, at most every `reloadEveryMs`. `unknown`: it was asked just now, failed or did not answer. Then it
+   * may have a secret that we lack.
    */
   reload(): Promise<"changed" | "unchanged" | "unknown">;
-  /** Takes in the newest secret, which the source may not give yet. In memory alone; it replaces one taken in before. */
+  /** Adds the newest secret, which the source may not give yet. In memory only. It replaces the one added before. */
   adopt(secret: PreparedSecret): void;
   /** Whether it is not the one taken in, which the source did not give when it was last asked: it may be out of use by now. */
   mayBeOver(fingerprint: string): boolean;

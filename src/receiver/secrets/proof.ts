@@ -13,7 +13,7 @@ import { changeRotation, isOpen, lacksNewest, loadRotation } from "./rotation-ro
 export interface SecretProof {
   /** Why a mismatch may be our own fault, if it may. Asks the store, at most every `askEveryMs`. */
   doubt(secrets: readonly PreparedSecret[]): Promise<Doubt | undefined>;
-  /** Those that have never verified a delivery. Asks the store as `doubt` does. */
+  /** The secrets that have never verified a delivery. Asks the store as `doubt` does. */
   unproven(secrets: readonly PreparedSecret[]): Promise<PreparedSecret[]>;
   /** Writes down the secrets that verified the deliveries of a commit, each once, and closes their rotation. */
   record(tx: StoreTransaction, used: readonly UsedSecret[]): Promise<void>;
@@ -30,7 +30,7 @@ export interface UsedSecret {
   readonly secretId: string;
 }
 
-/** A process knows of a rotation within this time: who opens one waits longer before the service is asked for a secret. */
+/** Every process reads of a rotation within this time. So `rotateSecret` waits longer before it asks the service for a secret. */
 export const askEveryMs = 1000;
 
 export function createSecretProof(store: Store, clock: Clock, rotating: boolean): SecretProof {
@@ -48,7 +48,7 @@ export function createSecretProof(store: Store, clock: Clock, rotating: boolean)
     rotation = newest;
     for (const { fingerprint, verifiedAt } of rows) proven.set(fingerprint, verifiedAt);
   };
-  // Anyone can send a wrong signature: what the store said, a failure too, holds until it may be asked again.
+  // Anyone can send a wrong signature: the store's answer, or its failure, is reused until it may be asked again.
   const ask = (): Promise<void> => {
     if (mayAsk(clock.now()) || asking === undefined) asking = readSecrets();
     return asking;

@@ -12,8 +12,8 @@ export async function loadRotation(reader: StoreReader): Promise<RotationRow | u
 }
 
 /**
- * Changes the row under its lock. It closes once the newest secret is saved and has verified a delivery, whichever comes last:
- * a delivery that commits meanwhile waits for the lock, and sees what the other wrote.
+ * Changes the row under its lock. The rotation closes once its secret is saved and has verified a delivery, in either order.
+ * The two may happen at once, in two processes: the later one waits for the lock and sees both.
  *
  * @param change gives the row as it should be; `undefined` leaves it
  */
