@@ -1,7 +1,8 @@
-/** Done jobs go when they are old, a page at a time, by whoever runs jobs. */
+/** Removes old done jobs, page by page, in each process that runs jobs. */
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { settle } from "../shared/result.ts";
 import { clearTimeout, setTimeout, sleep } from "../shared/timers.ts";
+import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut, type JobRow } from "../store/tables.ts";
 import { isOncePerEver } from "./subscription.ts";
@@ -9,16 +10,16 @@ import { isOncePerEver } from "./subscription.ts";
 export interface Sweeper {
   /** Sweeps from now on, once an hour. */
   start(): void;
-  /** Removes what is old enough now. Does nothing while that is under way. */
+  /** Removes the jobs that are old enough now. While a sweep runs, it waits for that one. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long a done job stays, for whoever looks for what happened. */
+/** How long a done job stays, for a person who asks what happened. */
 const keepMs = 7 * 86_400_000;
 const everyMs = 3_600_000;
 const pageRows = 200;
-/** In between, who receives gets on. */
+/** Between two pages, deliveries are committed. */
 const pauseMs = 20;
 
 export function createSweeper(store: Store, clock: Clock): Sweeper {
@@ -37,7 +38,7 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   }
 
   const sweep = async (): Promise<void> => {
-    // Rows that stay now go with the next run.
+    // It may fail: the next sweep removes the rest.
     sweeping ??= settle(sweepAll).finally(() => (sweeping = undefined));
     await sweeping;
   };
@@ -59,17 +60,15 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   };
 }
 
-type Place = readonly (string | number)[];
-
 interface SweepPage {
   readonly state: Extract<JobRow["state"], "done" | "dead">;
-  /** Jobs that ended before go. */
+  /** Removes jobs that ended before this time. */
   readonly before: string;
   readonly after: Place | undefined;
   readonly rowsMax: number;
 }
 
-/** @returns how many jobs went, and where the next page begins, if there may be more */
+/** @returns how many jobs it removed, and where the next page begins, if there may be one */
 export async function sweepPage(
   tx: StoreTransaction,
   { state, before, after, rowsMax }: SweepPage,
@@ -88,6 +87,6 @@ export async function sweepPage(
   );
   const old = page.filter(({ jobKey, finishedAt }) => !isOncePerEver(jobKey) && (finishedAt ?? "") < before);
   if (old.length > 0) await tx.remove("jobs", [{ field: "seq", op: "in", value: old.map(({ seq }) => seq) }]);
-  const last = page.length < rowsMax ? undefined : page.at(-1);
+  const last = lastOfFull(page, rowsMax);
   return { removed: old.length, next: last && [last.createdAt, last.seq] };
 }

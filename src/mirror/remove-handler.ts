@@ -1,11 +1,10 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
+import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 
 /** How many of its jobs one transaction looks at: nobody waits for the length of a backlog. */
 const removedRows = 200;
-
-type Place = readonly [createdAt: string, seq: number];
 
 /** Removes its jobs first: if the process ends meanwhile, the handler is still there, and can be removed again. */
 export async function removeHandler(store: Store, name: string): Promise<void> {
@@ -33,8 +32,8 @@ async function removePage(
       { field: "seq", op: "in", value: rows.map(({ seq }) => seq) },
       { field: "state", op: "in", value: ["waiting", "due", "dead"] },
     ]);
-  const last = rows.at(-1);
-  if (last !== undefined && rows.length === removedRows) return [last.createdAt, last.seq];
+  const last = lastOfFull(rows, removedRows);
+  if (last !== undefined) return [last.createdAt, last.seq];
   await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
   return undefined;
 }

@@ -2,6 +2,7 @@
 import { checkOptions, choiceOf, textOf, timeOf } from "../queries/arguments.ts";
 import { ofEvent } from "../queries/jobs.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
+import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 
 /** Selects the jobs to retry: those that fit all given fields. */
@@ -20,8 +21,6 @@ export interface RetryFilter {
 
 /** How many jobs one transaction looks at: nobody waits for the length of a backlog. */
 const pageRows = 200;
-
-type Place = readonly [createdAt: string, seq: number];
 
 interface Search {
   readonly state: "dead" | "due";
@@ -67,7 +66,7 @@ function toSearch({ state = "dead", handler, event, since }: RetryFilter): Searc
   };
 }
 
-/** A job that dies again meanwhile lies behind the place: the walk has an end. */
+/** A job that dies again meanwhile stands before `after`: so the walk ends. */
 async function retryPage(
   tx: StoreTransaction,
   { state, handler, event, from }: Search,
@@ -80,7 +79,6 @@ async function retryPage(
   const jobs = event === undefined ? handled : await ofEvent(tx, handled, event);
   const seqs = jobs.map(({ seq }) => seq);
   await (state === "dead" ? tx.jobs.revive(seqs) : tx.jobs.hasten(seqs));
-  const last = rows.at(-1);
-  const isLast = last === undefined || rows.length < pageRows;
-  return { retried: seqs.length, end: isLast ? undefined : [last.createdAt, last.seq] };
+  const last = lastOfFull(rows, pageRows);
+  return { retried: seqs.length, end: last && [last.createdAt, last.seq] };
 }

@@ -5,9 +5,10 @@
 import { sweepPage } from "../handlers/done-jobs.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { sleep } from "../shared/timers.ts";
+import { lastOfFull, type Place } from "../store/pages.ts";
 import { keptOutcomes } from "../store/payload.ts";
 import type { Store, StoreReader, StoreTransaction } from "../store/store.ts";
-import { allBut, type DeliveryRow } from "../store/tables.ts";
+import { allBut, type DeliveryRow, type PayloadRow } from "../store/tables.ts";
 import { parsePruneOptions, type Pruned, type PruneOptions } from "./prune-options.ts";
 import { createStride, type Stride } from "./stride.ts";
 
@@ -25,7 +26,6 @@ interface Removal {
   readonly next: Place | undefined;
 }
 
-type Place = readonly (string | number)[];
 type TakeStep = (tx: StoreTransaction, after: Place | undefined, rowsMax: number) => Promise<Removal>;
 
 /** @throws EscrowMirrorError `invalid-argument` that names the option; `store-unavailable`; the signal's reason */
@@ -75,12 +75,8 @@ async function takePayloads(
     { by: ["receivedAt", "contentKey"], until: before, after, rowsMax },
     { without: allBut("payloads", ["receivedAt", "contentKey"]) },
   );
-  const removed = await removePayloads(
-    tx,
-    page.map(({ contentKey }) => contentKey),
-    before,
-  );
-  const last = page.length < rowsMax ? undefined : page.at(-1);
+  const removed = await removePayloads(tx, page, before);
+  const last = lastOfFull(page, rowsMax);
   return { removed, next: last && [last.receivedAt, last.contentKey] };
 }
 
@@ -105,16 +101,17 @@ async function takeDismissed(
   );
   const keys = page.map(({ contentKey }) => contentKey);
   const left = await tx.lookup("payloads", "contentKey", keys, allBut("payloads", ["contentKey"]));
-  const removed = await removePayloads(
-    tx,
-    left.map(({ contentKey }) => contentKey),
-    before,
-  );
-  const last = page.length < rowsMax ? undefined : page.at(-1);
+  const removed = await removePayloads(tx, left, before);
+  const last = lastOfFull(page, rowsMax);
   return { removed, next: last && [last.receivedAt, last.seq] };
 }
 
-async function removePayloads(tx: StoreTransaction, keys: readonly string[], before: string) {
+async function removePayloads(
+  tx: StoreTransaction,
+  payloads: readonly Pick<PayloadRow, "contentKey">[],
+  before: string,
+): Promise<number> {
+  const keys = payloads.map(({ contentKey }) => contentKey);
   const kept = await keptAmong(tx, keys);
   const old = keys.filter((key) => !kept.has(key));
   if (old.length > 0)

@@ -14,6 +14,7 @@ import { namedIn, redactDeliveries, redactIntents, toInputRow } from "../receive
 import { noListeners } from "../receiver/notify.ts";
 import { toIsoTime } from "../shared/clock.ts";
 import { sleep } from "../shared/timers.ts";
+import { lastOfFull, type Place } from "../store/pages.ts";
 import { payloadOf } from "../store/payload.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut, heavyFields, type IntentRow, type JobRow } from "../store/tables.ts";
@@ -63,7 +64,6 @@ function storeRedaction(parts: RedactParts, contractId: string) {
   );
 }
 
-type Place = readonly (string | number)[];
 type Page = (tx: StoreTransaction, after: Place | undefined) => Promise<Place | undefined>;
 
 const pageRows = 100;
@@ -87,7 +87,7 @@ async function redactPage(tx: StoreTransaction, contractId: string, after: Place
     tx,
     page.map(({ contentKey }) => contentKey),
   );
-  const last = page.length < pageRows ? undefined : page.at(-1);
+  const last = lastOfFull(page, pageRows);
   return last && [last.receivedAt, last.seq];
 }
 
@@ -104,7 +104,7 @@ async function redactUnread(tx: StoreTransaction, contractId: string, after: Pla
     if (payload !== undefined && namedIn(payload).includes(contractId)) naming.push(row.contentKey);
   }
   await redactDeliveries(tx, naming);
-  const last = page.length < pageRows ? undefined : page.at(-1);
+  const last = lastOfFull(page, pageRows);
   return last && [last.receivedAt, last.seq];
 }
 
@@ -116,7 +116,7 @@ async function redactInputs(tx: StoreTransaction, contractId: string, after: Pla
     "inputs",
     page.map((row) => toInputRow(redactInput(row as StoredInput))),
   );
-  const last = page.length < pageRows ? undefined : page.at(-1);
+  const last = lastOfFull(page, pageRows);
   return last && [last.digest];
 }
 
@@ -173,7 +173,7 @@ async function redactJobs(
     "seq",
     own.map(({ seq, payload }) => ({ seq, payload: withoutTexts(payload), lastError: null })),
   );
-  const last = page.length < jobRows ? undefined : page.at(-1);
+  const last = lastOfFull(page, jobRows);
   return last && [last.seq];
 }
 
