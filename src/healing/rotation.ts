@@ -80,13 +80,13 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
     if (isNewer(current, oldFingerprint)) return current;
     await sleep(openedMs);
     if (!isHeld()) throw alreadyRotating();
-    const made = await settle(() => calls.regenerateSecret());
-    if (made.ok) return toSecret(parts, made.value.secretKey);
+    const made = await settle(async () => toSecret(parts, (await calls.regenerateSecret()).secretKey));
+    if (made.ok) return made.value;
     if (certainlyUndone(made.error)) {
       await cancel(oldFingerprint);
       throw made.error;
     }
-    // The answer is lost: the subscription shows whether there is a new secret.
+    // The answer is lost, or has no secret: the subscription shows whether there is a new one.
     for (const waitMs of [0, ...readBackoffMs]) {
       await sleep(waitMs);
       const read = await settle(() => presentSecret(calls));

@@ -157,6 +157,27 @@ describe.each(stores)("a rotation on %s", (_, open) => {
     expect(before).not.toBe(sandbox.webhookSecret);
   });
 
+  it.each([
+    ["no secret", () => ({}) as never],
+    ["an empty secret", () => ({ secretKey: " " }) as never],
+    ["nothing", () => null as never],
+  ])("whose answer has %s takes it from the subscription", async (_answer, spoil) => {
+    const { mirror, sandbox } = await openProven(open(), (client) => ({
+      ...client,
+      webhooks: {
+        ...client.webhooks,
+        regenerateSecret: async () => {
+          await client.webhooks.regenerateSecret();
+          return spoil();
+        },
+      },
+    }));
+    const saved: string[] = [];
+    await mirror.rotateSecret({ save: (secret) => void saved.push(secret) });
+    expect(saved).toEqual([sandbox.webhookSecret]);
+    expect(await statusOf(mirror, sandbox.webhookSecret)).toBe(200);
+  });
+
   it("that the service refuses changes nothing", async () => {
     const refusal = Object.assign(new Error("403"), {
       name: "EscrowApiError",
