@@ -32,7 +32,7 @@ function listCommand(): Command {
     examples: [
       ["deliveries list --since 1h", "what arrived in the last hour"],
       ["deliveries list --contract CNT-17", "the webhooks of one contract"],
-      ["deliveries list --event refund.full-succeeded --json | jq -r .contractId", "refunded contracts"],
+      ["deliveries list --event refund.full-succeeded --json", "refunds, for a program"],
     ],
   })
     .option("--contract <id>", "only those of this contract")

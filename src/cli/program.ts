@@ -16,6 +16,7 @@ import { sandboxCommand } from "./sandbox.ts";
 import { signatureCommand } from "./signature.ts";
 import { statusCommand } from "./status.ts";
 import { subscriptionCommand } from "./subscription.ts";
+import { wrapHelp } from "./lib/wrap.ts";
 
 const help = `
 Where the mirror is: --store, else ESCROW_MIRROR_STORE, else "store" in escrow-mirror.json, else
@@ -33,7 +34,7 @@ export function createProgram(version = "unknown"): Command {
   const program = new Command("escrow-mirror")
     .version(version)
     .description("The mirror of an escrow service: look into it, and push on what is stuck.")
-    .addHelpText("after", help)
+    .addHelpText("after", wrapHelp(help))
     .addCommand(statusCommand())
     .addCommand(contractsCommand())
     .addCommand(refundsCommand())

@@ -6,7 +6,10 @@ import { createSandbox, replayRecording, SandboxError } from "../sandbox.ts";
 import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
 import { orExplain } from "./lib/explain.ts";
 import { readInput } from "./lib/input.ts";
+import { printJson } from "./lib/print.ts";
+import { describeSandbox, readyText } from "./lib/sandbox-ready.ts";
 import { loadSecrets } from "./lib/secrets.ts";
+import { wrapHelp } from "./lib/wrap.ts";
 
 const secretNames = ["ESCROW_CLIENT_ID", "ESCROW_CLIENT_SECRET", "ESCROW_WEBHOOK_SECRET"] as const;
 
@@ -15,6 +18,8 @@ Secrets come from the environment, or from --secrets-file (one NAME=value a line
   ESCROW_CLIENT_ID       default: sandbox-client
   ESCROW_CLIENT_SECRET   default: random
   ESCROW_WEBHOOK_SECRET  default: random
+
+A random one is printed, so that you can give it to your app. One that you set is not.
 
 --config takes every option of createSandbox. The command line wins over it.
 
@@ -38,6 +43,7 @@ interface Flags {
   config?: string;
   secretsFile?: string;
   quiet?: boolean;
+  json?: boolean;
 }
 
 /** `escrow-mirror sandbox`: the whole escrow service on this machine, until Ctrl+C. */
@@ -69,7 +75,8 @@ export function sandboxCommand(): Command {
     .option("--config <file>", "more options of createSandbox, as JSON")
     .option("--secrets-file <file>", "secrets, one NAME=value a line")
     .option("-q, --quiet", "print no line for each attempt")
-    .addHelpText("after", secretsHelp)
+    .option("--json", "one line with its addresses when it is ready; all else goes to standard error")
+    .addHelpText("after", wrapHelp(secretsHelp))
     .action((flags: Flags) => orExplain(() => runSandbox(flags)));
   return command.addCommand(replayCommand());
 }
@@ -84,8 +91,11 @@ async function runSandbox(flags: Flags): Promise<void> {
     await sandbox.close();
     throw error;
   }
-  process.stdout.write(await describe(sandbox, options));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox));
+  const ready = await describeSandbox(sandbox, options);
+  if (flags.json === true) await printJson(ready);
+  else process.stdout.write(readyText(ready));
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void stop(sandbox, logOf(flags)));
 }
 
 /** A person who typed a command needs the name of the flag. */
@@ -95,8 +105,13 @@ function nameOption(error: unknown): never {
   throw error;
 }
 
-async function stop(sandbox: Sandbox): Promise<void> {
-  process.stdout.write("\nStopping. Webhooks under way have one second to end.\n");
+/** Where the lines of its life go: with --json a program reads standard output. */
+function logOf({ json }: Flags): NodeJS.WriteStream {
+  return json === true ? process.stderr : process.stdout;
+}
+
+async function stop(sandbox: Sandbox, log: NodeJS.WriteStream): Promise<void> {
+  log.write("\nStopping. Webhooks under way have one second to end.\n");
   await sandbox.close();
   process.exitCode = 0;
 }
@@ -118,7 +133,8 @@ function toOptions(flags: Flags): SandboxOptions {
     clientId: secrets.ESCROW_CLIENT_ID,
     clientSecret: secrets.ESCROW_CLIENT_SECRET,
     webhookSecret: secrets.ESCROW_WEBHOOK_SECRET,
-    onAttempt: quiet === true ? undefined : printAttempt,
+    onAttempt:
+      quiet === true ? undefined : (delivery: SandboxDelivery) => printAttempt(delivery, logOf(flags)),
   };
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { port, ...readConfig(flags.config), ...(flags.port === undefined ? {} : { port }), ...set };
@@ -144,43 +160,17 @@ function parseConfig(text: string, path: string): unknown {
   }
 }
 
-/** An app's mirror of an earlier run would take the new contracts for the old ones. */
-const numbersRepeat =
-  "Contract ids start again at each start. Delete your app's mirror of an earlier run, or use --data.\n";
-
-/** Reads the options, not the flags: --config may have set them. */
-async function describe(sandbox: Sandbox, { data, speed }: SandboxOptions): Promise<string> {
-  const subscription = await sandbox.subscription.get();
-  const lines = [
-    ["Base URL", sandbox.baseUrl],
-    ["Token URL", `${sandbox.authUrl}/connect/token`],
-    ["Client id", sandbox.clientId],
-    ["Client secret", sandbox.clientSecret],
-    ["Webhook secret", sandbox.webhookSecret],
-    [
-      "Webhooks go to",
-      subscription?.webhookUrl ?? "nowhere yet: use --webhook-url, or POST /apps/api/webhooks",
-    ],
-    ["Control page", sandbox.controlUrl],
-    ["State", data === undefined ? "in memory, lost at the end" : `kept in ${data}`],
-    ["Clock", speed === undefined ? "real time" : `${speed} × real time`],
-  ] as const;
-  const { host, port } = sandbox.address;
-  const table = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}\n`).join("");
-  const again = data === undefined ? numbersRepeat : "";
-  return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\n${again}Your app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
-}
-
-function printAttempt({ event, contractId, attempts, nextAttemptAt }: SandboxDelivery): void {
+function printAttempt(
+  { event, contractId, attempts, nextAttemptAt }: SandboxDelivery,
+  log: NodeJS.WriteStream,
+): void {
   const attempt = attempts.at(-1);
   if (attempt === undefined) return;
   const answer = attempt.httpStatus === null ? "no answer" : String(attempt.httpStatus);
   const next = nextAttemptAt === null ? "" : `  next ${nextAttemptAt.slice(11, 19)}Z`;
   const why = attempt.error === null ? "" : `  ${attempt.error}`;
   const at = `${attempt.at.slice(11, 19)}Z`;
-  process.stdout.write(
-    `${at}  ${answer}  ${event}  ${contractId ?? "-"}  attempt ${attempt.number}${next}${why}\n`,
-  );
+  log.write(`${at}  ${answer}  ${event}  ${contractId ?? "-"}  attempt ${attempt.number}${next}${why}\n`);
 }
 
 function replayCommand(): Command {

@@ -13,6 +13,7 @@ import { createVerifier, type SignedRequest } from "../signature/verify.ts";
 import { Misuse, orExplain } from "./lib/explain.ts";
 import { readInput } from "./lib/input.ts";
 import { loadSecrets } from "./lib/secrets.ts";
+import { wrapHelp } from "./lib/wrap.ts";
 
 const help = `
 The headers' file holds lines of "Name: value", as curl -v and most loggers print them, or one
@@ -58,7 +59,7 @@ export function signatureCommand(): Command {
       .option("--secret-file <file>", "the signing secret alone in a file; - is standard input")
       .option("--secrets-file <file>", "secrets as NAME=value lines, ESCROW_WEBHOOK_SECRET among them")
       .option("--json", "print one JSON object")
-      .addHelpText("after", help)
+      .addHelpText("after", wrapHelp(help))
       .action((flags: Flags) => orExplain(() => detect(flags))),
   );
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createTable, widthOf, type Column } from "../../src/cli/lib/columns.ts";
+import { createTable, type Column } from "../../src/cli/lib/columns.ts";
 import { plain } from "../../src/cli/lib/plain.ts";
 import { readAge, readSince, shownAge, shownAmount, shownTime } from "../../src/cli/lib/values.ts";
+import { widthOf } from "../../src/cli/lib/width.ts";
 
 interface Row {
   readonly id: string;

@@ -97,15 +97,15 @@ it("--help ends with 0 where misuse ends with 2", async () => {
 
 function helpOf(command: Command): string {
   let printed = "";
-  command.configureOutput({ writeOut: (part) => (printed += part) }).outputHelp();
+  command.configureOutput({ writeOut: (part) => (printed += part), getOutHelpWidth: () => 80 }).outputHelp();
   return [printed, ...command.commands.map(helpOf)].join("\n");
 }
 
 it.each(createProgram().commands.map((command) => [command.name(), command] as const))(
-  "the help of %s and of what is below it fits into 110 columns",
+  "the help of %s and of what is below it fits into 80 columns",
   (_, command) => {
     const lines = helpOf(command).split("\n");
     expect(lines.length).toBeGreaterThan(10);
-    expect(lines.filter((line) => line.length > 110)).toEqual([]);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   },
 );

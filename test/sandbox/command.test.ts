@@ -39,8 +39,8 @@ it("prints what a stranger needs, sends webhooks, and ends cleanly on SIGTERM", 
   await expect.poll(output, { timeout: 15_000 }).toContain("Ctrl+C stops it.");
   const baseUrl = /Base URL +(\S+)/.exec(output())?.[1] ?? "";
   for (const told of [
-    "from-the-environment",
-    "whsec_env",
+    "Client secret   as you set it\n",
+    "Webhook secret  as you set it\n",
     receiver.url,
     `${baseUrl}/_sandbox/`,
     "600 × real time",
@@ -48,6 +48,7 @@ it("prints what a stranger needs, sends webhooks, and ends cleanly on SIGTERM", 
   ]) {
     expect(output()).toContain(told);
   }
+  expect(output()).not.toMatch(/from-the-environment|whsec_/);
   const form = new URLSearchParams({
     grant_type: "client_credentials",
     client_id: "sandbox-client",
@@ -86,12 +87,36 @@ it("takes further options from --config and secrets from --secrets-file, never f
   writeFileSync(secrets, "ESCROW_WEBHOOK_SECRET=whsec_file\n");
   const { output, child, ended } = run(["sandbox", "--config", config, "--secrets-file", secrets]);
   await expect.poll(output, { timeout: 15_000 }).toContain("Ctrl+C stops it.");
-  for (const told of ["whsec_file", `kept in ${data}\n`, "60 × real time"]) expect(output()).toContain(told);
+  expect(output()).not.toContain("whsec_file");
+  for (const told of [`kept in ${data}\n`, "60 × real time"]) expect(output()).toContain(told);
   expect(output()).not.toContain("start again");
   child.kill("SIGINT");
   expect(await ended).toBe(0);
   const refused = run(["sandbox", "--webhook-secret", "whsec_argument"]);
   expect([await refused.ended, refused.output()]).toEqual([2, expect.stringContaining("unknown option")]);
+});
+
+it("--json prints one line with its addresses, and only the secrets that it made", async () => {
+  const { child, output, ended } = run(["sandbox", "--port", "0", "--json"], {
+    ESCROW_CLIENT_SECRET: "from-the-environment",
+  });
+  await expect.poll(output, { timeout: 15_000 }).toMatch(/\n$/);
+  const { baseUrl, ...ready } = JSON.parse(output()) as Record<string, unknown>;
+  expect(ready).toEqual({
+    host: "127.0.0.1",
+    port: Number(new URL(String(baseUrl)).port),
+    tokenUrl: `${String(baseUrl)}/connect/token`,
+    clientId: "sandbox-client",
+    clientSecret: null,
+    webhookSecret: expect.stringMatching(/^whsec_/) as string,
+    webhookUrl: null,
+    controlUrl: `${String(baseUrl)}/_sandbox/`,
+    data: null,
+    speed: 1,
+  });
+  expect(output().trimEnd()).not.toContain("\n");
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
 });
 
 it("shares no code with what it judges", () => {

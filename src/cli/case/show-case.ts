@@ -1,4 +1,5 @@
 /** One contract as a page of text. */
+import process from "node:process";
 import type { MirroredContract, MirroredRefund, Transition } from "../../queries/shapes.ts";
 import type { Case } from "./case.ts";
 import { createTable, styled, type Column } from "../lib/columns.ts";
@@ -6,13 +7,14 @@ import type { Open } from "./open-points.ts";
 import { plain } from "../lib/plain.ts";
 import { print } from "../lib/print.ts";
 import { shown, shownAge, shownAmount, shownTime } from "../lib/values.ts";
+import { wrap } from "../lib/wrap.ts";
 import { wayOf } from "./way.ts";
 
 export async function printCase(found: Case): Promise<void> {
   const { contract, history, payments, disputes, anomalies, open } = found;
   await print([
     ...headOf(contract),
-    `Way        ${wayOf(contract, history)}`,
+    ...wayLines(wayOf(contract, history)),
     ...section("Milestones", milestoneColumns, contract.milestones),
     ...section("Payments", paymentColumns, payments),
     ...section("Refunds", refundColumns, contract.refunds),
@@ -24,6 +26,16 @@ export async function printCase(found: Case): Promise<void> {
     ...(open.length === 0 ? ["Nothing: the contract waits for nobody here."] : open.flatMap(openLines)),
   ]);
 }
+
+/** In a terminal it is broken between steps, below its beginning. */
+function wayLines(way: string): string[] {
+  const screen = process.stdout.isTTY ? process.stdout.columns : Infinity;
+  const [first = "", ...further] = wrap(way, screen - labelWidth);
+  const indent = " ".repeat(labelWidth);
+  return [`${"Way".padEnd(labelWidth)}${first}`, ...further.map((line) => indent + line)];
+}
+
+const labelWidth = 11;
 
 function headOf(contract: MirroredContract): string[] {
   const { contractId, status, statusSince, title, reference, amountMinor, currency } = contract;
@@ -38,7 +50,9 @@ function headOf(contract: MirroredContract): string[] {
     ["Created", shownTime(createdAt)],
     ["API read", syncedAt === null ? "never" : shownTime(syncedAt)],
   ] as const;
-  return rows.filter(([, value]) => value !== "-").map(([name, value]) => `${name.padEnd(11)}${value}`);
+  return rows
+    .filter(([, value]) => value !== "-")
+    .map(([name, value]) => `${name.padEnd(labelWidth)}${value}`);
 }
 
 /** Nothing where there are none. */

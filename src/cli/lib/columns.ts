@@ -1,6 +1,8 @@
 /** Rows in columns, page by page, so that a list of any length begins at once. */
 import process from "node:process";
 import { styleText } from "node:util";
+import { widthOf } from "./width.ts";
+import { wrap } from "./wrap.ts";
 
 /** One column of a table. */
 export interface Column<Item> {
@@ -89,35 +91,7 @@ function toLine(cells: readonly string[], widths: readonly number[]): string {
   return padded.join(gap).trimEnd();
 }
 
-/** Between words; a longer word is left to the terminal. */
-function wrap(text: string, room: number): string[] {
-  if (widthOf(text) <= room) return [text];
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1);
-    if (line !== undefined && widthOf(line) + 1 + widthOf(word) <= room)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
 /** Colour on a terminal only, and as NO_COLOR and FORCE_COLOR say. */
 export function styled(style: "bold" | "dim" | "red" | "yellow" | "green", text: string): string {
   return styleText(style, text, { stream: process.stdout });
-}
-
-const ascii = /^[ -~]*$/;
-// eslint-disable-next-line no-control-regex
-const colours = /\u001B\[\d+m/g;
-const graphemes = new Intl.Segmenter("en");
-const wide =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u;
-
-/** How many places text takes on a terminal. */
-export function widthOf(text: string): number {
-  if (ascii.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of graphemes.segment(text.replace(colours, ""))) width += wide.test(segment) ? 2 : 1;
-  return width;
 }

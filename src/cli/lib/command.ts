@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { withStoreOptions } from "./stores.ts";
 import { readCount } from "./values.ts";
+import { wrapHelp } from "./wrap.ts";
 
 /** The texts of a command. */
 export interface CommandText {
@@ -25,7 +26,7 @@ export function command({ name, description, examples, more }: CommandText): Com
 
 function helpAfter(examples: CommandText["examples"], more: string | undefined): string {
   const lines = examples.map(([line, what]) => `  # ${what}\n  escrow-mirror ${line}`);
-  return `${more === undefined ? "" : `\n${more}\n`}\nExamples:\n${lines.join("\n")}`;
+  return `${more === undefined ? "" : `\n${wrapHelp(more)}\n`}\nExamples:\n${lines.join("\n")}`;
 }
 
 /** A command that only groups others. */
