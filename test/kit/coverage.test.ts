@@ -1,4 +1,6 @@
 /** What the generators reach: every row of both machines, and every row of the response table. */
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { fetchWebhook } from "../../adapters/fetch.ts";
@@ -9,9 +11,11 @@ import {
   milestoneMachine,
   type Machine,
   type Mirror,
+  type ReceiveRequest,
   type ReceiveResult,
 } from "../../src/index.ts";
 import type { SnapshotFacts } from "../../src/events/snapshot.ts";
+import { sqlite } from "../../src/sqlite.ts";
 import {
   buildEvent,
   createTestMirror,
@@ -92,6 +96,8 @@ it("every row of the response table is reached by the generators, a store with f
   await bringDeliveries(note);
   await bringHostile(note);
   await meetFaults(note);
+  await meetHandlers(note);
+  await bringEncoded(note);
   await meetHosts(note);
   const table = [
     "200 applied",
@@ -99,10 +105,13 @@ it("every row of the response table is reached by the generators, a store with f
     "200 duplicate payload-changed",
     "200 quarantined not-json",
     "200 quarantined not-utf8",
+    "200 quarantined too-deep",
     "200 quarantined invalid-payload",
     "200 quarantined ambiguous-field",
     "200 quarantined no-contract-id",
     "200 quarantined unknown-encoding",
+    "200 quarantined corrupt-encoding",
+    "200 quarantined inflated-too-large",
     "200 quarantined webhook-id-conflict",
     "200 quarantined payload-id-conflict",
     "200 quarantined outside-tolerance",
@@ -115,9 +124,13 @@ it("every row of the response table is reached by the generators, a store with f
     "405 rejected method-not-allowed",
     "413 rejected body-too-large",
     "500 failed raw-body-unavailable",
+    "503 failed body-incomplete",
     "503 failed secret-unproven",
     "503 failed unstorable",
     "503 failed store-unavailable",
+    "503 failed handler-failed",
+    "503 failed inside-transaction",
+    "503 failed internal-error",
     "503 failed intake-full",
     "503 failed no-secret",
     "503 failed starting",
@@ -162,6 +175,42 @@ async function bringHostile(note: Note): Promise<void> {
   for (const { isAuthentic: _, ...request } of fc.sample(arbitraries.hostile(), { numRuns: 400, seed: 15 }))
     note(await mirror.receive(request));
   await mirror.close();
+}
+
+/** Their signatures hold, over the bytes as they came. */
+async function bringEncoded(note: Note): Promise<void> {
+  const { mirror } = await createTestMirror();
+  const zipped = (body: Buffer, webhookId: string): ReceiveRequest => {
+    const { headers } = signDelivery(body, { webhookId });
+    return { method: "POST", headers: { ...headers, "Content-Encoding": "gzip" }, body };
+  };
+  note(await mirror.receive(signDelivery(`${"[".repeat(600)}${"]".repeat(600)}`, { webhookId: "deep" })));
+  note(await mirror.receive(zipped(Buffer.from("no gzip"), "corrupt")));
+  note(await mirror.receive(zipped(gzipSync(Buffer.alloc(2_000_000, "x")), "bomb")));
+  const { headers } = signDelivery(buildEvent("contract.created"));
+  const broken = new Readable({ read: () => broken.destroy(new Error("aborted")) });
+  note(await mirror.receive({ method: "POST", headers, body: broken }));
+  await mirror.close();
+}
+
+async function meetHandlers(note: Note): Promise<void> {
+  const { mirror, deliver } = await createTestMirror({ store: sqlite(":memory:") });
+  mirror.inTransaction(
+    "contract.created",
+    async () => {
+      note(await deliver(buildEvent("contract.approved")));
+      throw new Error("this handler is broken");
+    },
+    { name: "broken" },
+  );
+  note(await deliver(buildEvent("contract.created")));
+  await mirror.close();
+  const state = failing(createMemoryStore(), () => true);
+  const buggy = await createTestMirror({ store: state.store });
+  await buggy.deliver(buildEvent("contract.created"));
+  state.fault = new TypeError("a bug of ours");
+  note(await buggy.deliver(buildEvent("contract.created", { data: { contractId: "CNT-2" } })));
+  await buggy.mirror.close();
 }
 
 async function meetFaults(note: Note): Promise<void> {
