@@ -1,7 +1,7 @@
-/** What the sandbox says when it is ready: for a person, or for a program. Secrets that were given are not said. */
+/** The lines that the sandbox prints when it is ready: for a person, or for a program. Secrets that you set are not printed. */
 import type { Sandbox, SandboxOptions } from "../../sandbox.ts";
 
-/** What an app needs to use it. */
+/** The addresses and secrets that an app needs to use it. */
 export interface SandboxReady {
   readonly host: string;
   readonly port: number;
