@@ -229,8 +229,8 @@ export function arrayQueueStatements(place: TablePlace) {
         where exists (select from ${workers} where listening = 1 and alive_until >= ${timeIn()})
       )
       from fresh join given as g using (handler, job_key)`,
-    claim: `update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
-      from (
+    // Chosen once, before the join: inside it the choice can run again for each row, and takes others than before each time.
+    claim: `with picked as materialized (
         select due.seq
         from unnest($3::text[]) with ordinality as h(name, place)
         cross join lateral (
@@ -239,8 +239,9 @@ export function arrayQueueStatements(place: TablePlace) {
           order by next_attempt_at, seq limit $5 for update skip locked
         ) as due
         order by h.place limit $5
-      ) as picked
-      where j.seq = picked.seq
+      )
+      update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
+      from picked where j.seq = picked.seq
       returning ${columns}`,
     settle: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
         last_error = case when g.error is null then j.last_error when exists (
