@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Drift } from "../../src/reconcile/drift.ts";
 import type { ReconcileProgress } from "../../src/reconcile/reconcile.ts";
-import { manualClock } from "../../src/sandbox.ts";
+import type { MirroredRefund } from "../../src/queries/shapes.ts";
+import { manualClock, type SandboxRefund } from "../../src/sandbox.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { openMirror } from "../support/mirror.ts";
 import { createRandom } from "../simulation/random.ts";
@@ -16,6 +17,11 @@ async function makeContract({ client, pass }: Service, index: number): Promise<s
   const { contractId } = await client.contracts.create(contractInput(index));
   if (index % 50 === 0) await pass(1000);
   return contractId;
+}
+
+/** The fields of a refund that the mirror and the sandbox both show. */
+function refundShown({ refundId, state, amountMinor }: MirroredRefund | SandboxRefund) {
+  return { refundId, state, amountMinor };
 }
 
 describe("reconcile", () => {
@@ -43,6 +49,38 @@ describe("reconcile", () => {
       expect.arrayContaining([expect.stringContaining("payments"), expect.stringContaining("disputes")]),
     );
     expect(await mirror.reconcile(fast)).toMatchObject({ healed: 0, failed: 0, drift: [] });
+  });
+
+  it(`keeps the refunds of own calls, whichever webhooks were dropped (SEED=${seed})`, async () => {
+    const service = await openService({ sandbox: { concurrency: 8 } });
+    const { sandbox, mirror, pass } = service;
+    const random = createRandom(seed);
+    sandbox.faults.set({ drop: 0.3 }, { seed });
+    const ids: string[] = [];
+    for (let index = 0; index < (isSoak ? 500 : 50); index++) {
+      ids.push((await mirror.contracts.create(contractInput(index))).contract.contractId);
+      if (index % 50 === 0) await pass(1000);
+    }
+    for (const action of ["approve", "pay"] as const) {
+      for (const id of ids) await sandbox.act(id, action);
+      await pass();
+    }
+    for (const id of ids) {
+      const [milestone] = (await sandbox.contracts.get(id))?.milestones ?? [];
+      const { refundId } = await mirror.refunds.create(id, {
+        reason: "Broken",
+        milestoneId: milestone?.milestoneId,
+      });
+      if (random.below(2) === 0) await sandbox.settleRefund(refundId ?? expect.fail("the answer names it"));
+    }
+    await pass();
+    expect(await mirror.reconcile(fast)).toMatchObject({ failed: 0 });
+    const after = await compareAll(service);
+    expect(after.mirror).toEqual(after.service);
+    for (const id of ids) {
+      const told = (await mirror.contracts.get(id))?.refunds.map(refundShown);
+      expect(told).toEqual((await sandbox.contracts.get(id))?.refunds.map(refundShown));
+    }
   });
 
   it("tells of one lost contract.released, and heals it", async () => {
