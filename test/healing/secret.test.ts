@@ -46,6 +46,16 @@ const beside = (store: Store, secrets: string, { sandbox }: Watched) =>
     jobs: { run: false },
   });
 
+/** Changes the secret, and lets the minute pass in which the old one may still arrive. Gives the old one. */
+async function rotateToTheEnd(watched: Watched): Promise<string> {
+  const { mirror, sandbox } = watched;
+  const old = sandbox.webhookSecret;
+  await mirror.rotateSecret({ save: () => undefined });
+  await makeContract(watched);
+  await sandbox.clock.advance(10 * minute);
+  return old;
+}
+
 describe.each(stores)("a rotation on %s", (_, open) => {
   it("answers a wrong signature 503 until the new secret has verified a delivery, and a minute longer", async () => {
     const watched = await openProven(open());
@@ -102,10 +112,7 @@ describe.each(stores)("a rotation on %s", (_, open) => {
     const store = open();
     const watched = await openProven(store);
     const { mirror, sandbox } = watched;
-    const old = sandbox.webhookSecret;
-    await mirror.rotateSecret({ save: () => undefined });
-    await makeContract(watched);
-    await sandbox.clock.advance(10 * minute);
+    const old = await rotateToTheEnd(watched);
     expect(await statusOf(mirror, forger)).toBe(401);
     const late = await beside(store, old, watched);
     expect(await statusOf(late, forger)).toBe(503);
@@ -120,11 +127,8 @@ describe.each(stores)("a rotation on %s", (_, open) => {
   it("that is over is known to a process whose old secret still verifies: a copy from before makes it no newer", async () => {
     const store = open();
     const watched = await openProven(store);
-    const { mirror, sandbox } = watched;
-    const old = sandbox.webhookSecret;
-    await mirror.rotateSecret({ save: () => undefined });
-    await makeContract(watched);
-    await sandbox.clock.advance(10 * minute);
+    const { sandbox } = watched;
+    const old = await rotateToTheEnd(watched);
     const late = await beside(store, old, watched);
     expect(await statusOf(late, old)).toBe(200);
     await sandbox.clock.advance(minute);
@@ -134,10 +138,7 @@ describe.each(stores)("a rotation on %s", (_, open) => {
   it("ends the old secret where the source no longer gives it, though no signature was wrong", async () => {
     const watched = await openProven(open());
     const { mirror, sandbox } = watched;
-    const old = sandbox.webhookSecret;
-    await mirror.rotateSecret({ save: () => undefined });
-    await makeContract(watched);
-    await sandbox.clock.advance(10 * minute);
+    const old = await rotateToTheEnd(watched);
     expect(await statusOf(mirror, old)).toBe(401);
     expect(await statusOf(mirror, sandbox.webhookSecret)).toBe(200);
   });

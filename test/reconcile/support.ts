@@ -80,7 +80,7 @@ export async function compareAll({
 }
 
 /** The fields that the mirror and the sandbox both show. */
-function shownOf(contract: MirroredContract | SandboxContract) {
+export function shownOf(contract: MirroredContract | SandboxContract) {
   const { contractId, status, reference, title, amountMinor, metadata } = contract;
   const milestones = contract.milestones.map((each) => {
     // The service sends no event of a milestone before it is paid.
