@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { isUtf8 } from "node:buffer";
-import { storedOutcomes } from "../store/tables.ts";
+import { storedOutcomes } from "../store/tables/deliveries.ts";
 import type { MirroredDelivery } from "../queries/shapes.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { orExplain } from "./lib/explain.ts";

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import type { Job } from "../queries/jobs.ts";
-import { jobStates } from "../store/tables.ts";
+import { jobStates } from "../store/tables/handlers.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
 import { eachId } from "./lib/each-id.ts";

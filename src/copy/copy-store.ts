@@ -2,7 +2,8 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { createPace } from "../shared/pace.ts";
 import type { FieldOf, Store } from "../store/store.ts";
-import { allBut, heavyFields, tables, type TableName, type Tables } from "../store/tables.ts";
+import { allBut, tables, type TableName, type Tables } from "../store/tables.ts";
+import { heavyFields } from "../store/tables/deliveries.ts";
 import { asInTarget } from "./cursors.ts";
 import { isNumbered, orderOf, pagesOf, placeOf, type Place } from "./pages.ts";
 import { removeGone } from "./remove-gone.ts";

@@ -1,6 +1,7 @@
 /** Handlers that still go through older deliveries stand at one of them, which has another number in another database. */
 import type { Store } from "../store/store.ts";
-import { allBut, type SubscriptionRow, type TableName, type Tables } from "../store/tables.ts";
+import { allBut, type TableName, type Tables } from "../store/tables.ts";
+import type { SubscriptionRow } from "../store/tables/handlers.ts";
 
 /** The source's rows as they are to be in the target, which has the deliveries already. */
 export async function asInTarget<Name extends TableName>(

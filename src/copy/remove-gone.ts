@@ -1,5 +1,5 @@
 import type { FieldOf, Store, StoreReader } from "../store/store.ts";
-import { type TableName } from "../store/tables.ts";
+import type { TableName } from "../store/tables.ts";
 import { pagesOf } from "./pages.ts";
 import { identityOf, isKeyed, isRow, valueOf } from "./rows.ts";
 import { alikeIn } from "./write-page.ts";

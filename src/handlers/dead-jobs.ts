@@ -1,6 +1,6 @@
 import type { NewJob } from "../store/queue.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
 import type { Subscription } from "./subscription.ts";
 

@@ -4,7 +4,8 @@ import { settle } from "../shared/result.ts";
 import { clearTimeout, setTimeout, sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { allBut, type JobRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 import { isOncePerEver } from "./subscription.ts";
 
 export interface Sweeper {

@@ -5,7 +5,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { timeOf } from "../queries/arguments.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
-import type { SubscriptionRow } from "../store/tables.ts";
+import type { SubscriptionRow } from "../store/tables/handlers.ts";
 import type { Filter, TransitionFilter } from "./subscription.ts";
 
 /** The second argument of a handler. */

@@ -5,7 +5,7 @@ import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
 import { monotonicMs } from "../shared/timers.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { FailureRow, JobRow } from "../store/tables.ts";
+import type { FailureRow, JobRow } from "../store/tables/handlers.ts";
 import { deadJobs } from "./dead-jobs.ts";
 import type { WebhookEvent } from "./event.ts";
 import type { Handler } from "./handler.ts";

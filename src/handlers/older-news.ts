@@ -1,6 +1,7 @@
 import { groupBy } from "../shared/group-by.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { AnomalyRow, DeliveryRow } from "../store/tables.ts";
+import type { AnomalyRow } from "../store/tables/contracts.ts";
+import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
 import { toTransition } from "../queries/contracts.ts";
 import type { Filter, Move, News } from "./subscription.ts";

@@ -1,6 +1,6 @@
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Settlement } from "../store/queue.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 import { waitAfter, waitMsMax, type Backoff } from "./backoff.ts";
 import type { RunResult } from "./run.ts";
 

@@ -9,7 +9,7 @@ import { settle } from "../shared/result.ts";
 import { clearTimeout, nextTurn, setTimeout, sleep } from "../shared/timers.ts";
 import type { Settlement } from "../store/queue.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { deadJobs } from "./dead-jobs.ts";
 import type { Handler, HandlerContext } from "./handler.ts";

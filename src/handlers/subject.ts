@@ -4,7 +4,8 @@ import { contractsOf } from "../queries/contracts.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { DeliveryRow, JobRow, PayloadRow } from "../store/tables.ts";
+import type { DeliveryRow, PayloadRow } from "../store/tables/deliveries.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 import { toWebhookEvent } from "./event.ts";
 
 /** A job with what its handler is given. */

@@ -1,7 +1,7 @@
 /** Filters of handlers, and the jobs that a commit owes them. Pure. */
 import { createHash } from "node:crypto";
 import type { NewJob } from "../store/queue.ts";
-import type { SubscriptionRow } from "../store/tables.ts";
+import type { SubscriptionRow } from "../store/tables/handlers.ts";
 import type { Anomaly, Transition } from "../queries/shapes.ts";
 
 /** Event types, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`. */

@@ -12,7 +12,7 @@ import { within } from "../shared/within.ts";
 import { parseSecret, prepareSecret, type PreparedSecret } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 import type { Store } from "../store/store.ts";
-import type { RotationRow } from "../store/tables.ts";
+import type { RotationRow } from "../store/tables/operations.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { callsFor, certainlyUndone, readSubscription } from "./subscription.ts";
 

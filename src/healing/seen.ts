@@ -1,7 +1,7 @@
 /** Notes of the watchdog, in the row of its lease. The next watchdog continues from them, and every process shows them in `health()`. */
 import { z } from "zod";
 import type { Store, StoreReader } from "../store/store.ts";
-import type { LeaseRow } from "../store/tables.ts";
+import type { LeaseRow } from "../store/tables/operations.ts";
 import type { Lease } from "./lease.ts";
 
 /** The name of the watchdog's lease. */

@@ -4,7 +4,7 @@ import type { SecretProof } from "../receiver/secrets/proof.ts";
 import { loadRotation } from "../receiver/secrets/rotation-row.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { LeaseRow, RotationRow } from "../store/tables.ts";
+import type { LeaseRow, RotationRow } from "../store/tables/operations.ts";
 import { rotationLease } from "./rotation.ts";
 import { seenIn, warningsIn, watchdogLease } from "./seen.ts";
 import { silentSince } from "./silence.ts";

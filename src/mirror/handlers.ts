@@ -11,7 +11,7 @@ import type { HandlerOptions } from "../handlers/handler.ts";
 import type { Filter } from "../handlers/subscription.ts";
 import { createJobQueries, type JobQueries } from "../queries/jobs.ts";
 import type { Store } from "../store/store.ts";
-import type { SubscriptionRow } from "../store/tables.ts";
+import type { SubscriptionRow } from "../store/tables/handlers.ts";
 import { removeHandler } from "./remove-handler.ts";
 import { retryJob, retryJobs, type RetryFilter } from "./retry-jobs.ts";
 

@@ -8,7 +8,7 @@ import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { proveInserting, undone } from "../store/prove-writing.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { heavyFields } from "../store/tables.ts";
+import { heavyFields } from "../store/tables/deliveries.ts";
 import { failuresAlarm, warningsOf } from "./warnings.ts";
 
 /** The mirror's state at one moment. */

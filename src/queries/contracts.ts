@@ -6,7 +6,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
 import { compareStored } from "../store/sql/text.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import type { ContractRow, RefundRow } from "../store/tables.ts";
+import type { ContractRow, RefundRow } from "../store/tables/contracts.ts";
 import { checkFilter, idOf, textOf, timeOf } from "./arguments.ts";
 import { countByStatus } from "./counts.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";

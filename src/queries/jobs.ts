@@ -1,5 +1,6 @@
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import { allBut, jobStates, type JobRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import { jobStates, type JobRow } from "../store/tables/handlers.ts";
 import { checkFilter, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";

@@ -2,7 +2,8 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
 import { compareStored } from "../store/sql/text.ts";
 import type { Condition, FieldOf, StoreReader, Stretch } from "../store/store.ts";
-import { allBut, tables, type ColumnType, type TableName, type Tables } from "../store/tables.ts";
+import { allBut, tables, type TableName, type Tables } from "../store/tables.ts";
+import type { ColumnType } from "../store/tables/shape.ts";
 import { shown, textOf } from "./arguments.ts";
 import { wayThrough, type List, type Path } from "./paths.ts";
 

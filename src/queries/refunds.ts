@@ -3,7 +3,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { orderKeyOf } from "../shared/wire-time.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
-import type { RefundRow } from "../store/tables.ts";
+import type { RefundRow } from "../store/tables/contracts.ts";
 import { ageOf, checkFilter, checkOptions, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";

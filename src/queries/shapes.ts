@@ -3,7 +3,8 @@ import type { RefundRecord, TransitionRecord } from "../domain/records.ts";
 import type { ContractStatus, MilestoneStatus } from "../domain/status.ts";
 import type { EventMetadata } from "../events/event.ts";
 import type { Party } from "../events/snapshot.ts";
-import type { DeliveryRow, RefundRow } from "../store/tables.ts";
+import type { DeliveryRow } from "../store/tables/deliveries.ts";
+import type { RefundRow } from "../store/tables/contracts.ts";
 
 /**
  * A contract as the mirror knows it. Amounts are halalas. Times are ISO 8601 with `Z`. The fraction is as the service sent it.

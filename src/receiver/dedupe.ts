@@ -7,7 +7,8 @@ import { compareText } from "../domain/order.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import { allBut, heavyFields, type DeliveryRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import { heavyFields, type DeliveryRow } from "../store/tables/deliveries.ts";
 import { unwritable } from "../store/unwritable.ts";
 import { adopt, findClaimants, isSameSubject } from "./deliveries/adopt.ts";
 import {

@@ -8,7 +8,8 @@ import { canonicalId } from "../shared/ids.ts";
 import { orderKeyToMs, orderKeyOf, parseWireTime } from "../shared/wire-time.ts";
 import type { WebhookLogEntry } from "../client/answer/webhook.ts";
 import type { Store, StoreReader } from "../store/store.ts";
-import { allBut, type ContractRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import type { ContractRow } from "../store/tables/contracts.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 
 /** The limits of a run. */

@@ -4,7 +4,7 @@ import { lastingAnomaly } from "../receiver/contracts/lasting-anomaly.ts";
 import { toIsoTime } from "../shared/clock.ts";
 import { clearTimeout, setTimeout } from "../shared/timers.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { IntentRow } from "../store/tables.ts";
+import type { IntentRow } from "../store/tables/inputs.ts";
 
 /** How many are told of in one commit. */
 const pageRows = 200;

@@ -26,7 +26,7 @@ import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { canonicalId, isBlank } from "../shared/ids.ts";
 import { orderKeyOf } from "../shared/wire-time.ts";
 import type { StoreTransaction } from "../store/store.ts";
-import type { IntentRow } from "../store/tables.ts";
+import type { IntentRow } from "../store/tables/inputs.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 import { toArrival } from "./read-contract.ts";
 import { toMinor, toSnapshotFacts } from "./snapshot-of.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { ProgressRow } from "../store/tables.ts";
+import type { ProgressRow } from "../store/tables/operations.ts";
 
 /** A run that has begun. */
 export interface Run {

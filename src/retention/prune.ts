@@ -8,7 +8,8 @@ import { sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import { keptOutcomes } from "../store/payload.ts";
 import type { Store, StoreReader, StoreTransaction } from "../store/store.ts";
-import { allBut, type DeliveryRow, type PayloadRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import type { DeliveryRow, PayloadRow } from "../store/tables/deliveries.ts";
 import { parsePruneOptions, type Pruned, type PruneOptions } from "./prune-options.ts";
 import { createStride, type Stride } from "./stride.ts";
 

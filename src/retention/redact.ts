@@ -17,7 +17,10 @@ import { sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import { payloadOf } from "../store/payload.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { allBut, heavyFields, type IntentRow, type JobRow } from "../store/tables.ts";
+import { allBut } from "../store/tables.ts";
+import { heavyFields } from "../store/tables/deliveries.ts";
+import type { IntentRow } from "../store/tables/inputs.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 
 /** The result of `mirror.redact()`. */
 export interface Redacted {

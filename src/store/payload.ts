@@ -1,5 +1,5 @@
 import type { StoreReader } from "./store.ts";
-import type { DeliveryRow, PayloadRow } from "./tables.ts";
+import type { DeliveryRow, PayloadRow } from "./tables/deliveries.ts";
 
 /** A payload stays, however old, while its delivery has one of these outcomes, or a job is owed for it (`openStates`). */
 export const keptOutcomes = ["quarantined"] as const satisfies readonly DeliveryRow["outcome"][];

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "./store.ts";
-import { tables, type ColumnType, type TableName } from "./tables.ts";
+import { tables, type TableName } from "./tables.ts";
+import type { ColumnType } from "./tables/shape.ts";
 import { unwritable } from "./unwritable.ts";
 
 /**

@@ -2,7 +2,7 @@
  * The queue of what handlers are owed, a part of the port. Jobs of one handler and contract form a line: its head is `due`,
  * the rest `waiting`; when the head is done or dead the next one is promoted, in the same transaction.
  */
-import type { JobRow } from "./tables.ts";
+import type { JobRow } from "./tables/handlers.ts";
 
 /** The jobs of handlers. */
 export interface JobQueue {

@@ -1,7 +1,7 @@
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { lostForGood, openStates, settledAs, type JobQueue } from "../store/queue.ts";
 import type { Condition, StoreTransaction } from "../store/store.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 
 type Plain = Pick<StoreTransaction, "find" | "insert" | "updateEach" | "upsert" | "remove">;
 

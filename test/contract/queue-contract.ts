@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { Claim, NewJob, Settlement, WorkerBeat } from "../../src/store/queue.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { JobRow } from "../../src/store/tables.ts";
+import type { JobRow } from "../../src/store/tables/handlers.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { testClock, type TestClock } from "../support/mirror.ts";
 import type { StoreContract } from "./store-contract.ts";

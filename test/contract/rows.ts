@@ -1,6 +1,7 @@
 /** Rows to store, of which a test says what matters. */
 import type { NewRow } from "../../src/store/store.ts";
-import type { ContractRow, DeliveryRow, PayloadRow } from "../../src/store/tables.ts";
+import type { ContractRow } from "../../src/store/tables/contracts.ts";
+import type { DeliveryRow, PayloadRow } from "../../src/store/tables/deliveries.ts";
 import { sha256 } from "../support/delivery.ts";
 
 export function deliveryRow(id: string, shape: Partial<DeliveryRow> = {}): NewRow<"deliveries"> {

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { Condition, Picking, Store, Stretch } from "../../src/store/store.ts";
-import type { ContractRow } from "../../src/store/tables.ts";
+import type { ContractRow } from "../../src/store/tables/contracts.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { testClock } from "../support/mirror.ts";
 import { contractRow } from "./rows.ts";

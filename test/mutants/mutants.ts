@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "content check off",
-    file: "src/store/tables.ts",
+    file: "src/store/tables/deliveries.ts",
     find: 'unique: ["contentKey", "payloadId"],',
     replace: 'unique: ["payloadId"],',
     tests: ["receiver/dedupe"],

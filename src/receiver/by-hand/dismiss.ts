@@ -1,6 +1,6 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Store } from "../../store/store.ts";
-import { heavyFields } from "../../store/tables.ts";
+import { heavyFields } from "../../store/tables/deliveries.ts";
 
 /**
  * Takes a quarantined delivery out of what waits for a person. It stays stored: a copy of it is a duplicate, and it can still

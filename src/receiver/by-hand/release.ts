@@ -5,7 +5,7 @@ import { fromFactColumns } from "../../store/fact-columns.ts";
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import { payloadOf } from "../../store/payload.ts";
-import type { DeliveryRow, PayloadRow } from "../../store/tables.ts";
+import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import { adopt } from "../deliveries/adopt.ts";
 import { toInput } from "../arrival.ts";
 import { commitOnce, type CommitParts, type Fresh } from "../commit.ts";

@@ -10,7 +10,7 @@ import { groupBy } from "../../shared/group-by.ts";
 import type { RefundRequestFacts } from "../../events/own-call.ts";
 import { orderKeyOf, millisecondsBetween } from "../../shared/wire-time.ts";
 import type { StoreTransaction } from "../../store/store.ts";
-import type { IntentRow } from "../../store/tables.ts";
+import type { IntentRow } from "../../store/tables/inputs.ts";
 import type { ContractChange } from "../arrival.ts";
 
 /** The key of an open create: it holds its reference. */

@@ -10,7 +10,8 @@ import type { FreshDelivery } from "../../handlers/in-commit.ts";
 import { canonicalId } from "../../shared/ids.ts";
 import { settle } from "../../shared/result.ts";
 import type { StoreTransaction } from "../../store/store.ts";
-import { allBut, type DeliveryRow, type PayloadRow } from "../../store/tables.ts";
+import { allBut } from "../../store/tables.ts";
+import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { Committed, DeliveryArrival } from "../arrival.ts";
 
 /** A newly stored delivery, and the contracts that it names. */

@@ -1,7 +1,7 @@
 import type { EventFacts } from "../../events/event.ts";
 import { toFactColumns } from "../../store/fact-columns.ts";
 import type { StoreTransaction } from "../../store/store.ts";
-import { heavyFields, type DeliveryRow } from "../../store/tables.ts";
+import { heavyFields, type DeliveryRow } from "../../store/tables/deliveries.ts";
 
 /** The subject of an event is its type, contract and milestone: what an unsigned header can't change (semantics §4). */
 export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boolean {

@@ -1,7 +1,7 @@
 /** The rows that a delivery is stored as. */
 import { toFactColumns } from "../../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../../store/store.ts";
-import type { DeliveryRow, PayloadRow } from "../../store/tables.ts";
+import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { DeliveryArrival } from "../arrival.ts";
 import type { Reason } from "../outcome.ts";
 

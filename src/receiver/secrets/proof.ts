@@ -2,7 +2,8 @@ import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { createRateLimit } from "../../shared/rate-limit.ts";
 import type { PreparedSecret } from "../../signature/secret.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
-import type { RotationRow, SecretRow } from "../../store/tables.ts";
+import type { RotationRow } from "../../store/tables/operations.ts";
+import type { SecretRow } from "../../store/tables/deliveries.ts";
 import { changeRotation, isOpen, lacksNewest, loadRotation } from "./rotation-row.ts";
 
 /**

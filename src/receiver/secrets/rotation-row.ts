@@ -1,7 +1,7 @@
 import { toIsoTime } from "../../shared/clock.ts";
 import type { PreparedSecret } from "../../signature/secret.ts";
 import type { StoreReader, StoreTransaction } from "../../store/store.ts";
-import type { RotationRow } from "../../store/tables.ts";
+import type { RotationRow } from "../../store/tables/operations.ts";
 
 /** One row for the newest rotation: every process answers by it. */
 export const rotationName = "webhook";

@@ -2,7 +2,8 @@
 import { sql, type RawBuilder } from "kysely";
 import { columnsOf, type Column } from "../sql/codec.ts";
 import type { ArrayType } from "./array.ts";
-import { tables, type ColumnType, type TableName } from "../tables.ts";
+import { tables, type TableName } from "../tables.ts";
+import type { ColumnType } from "../tables/shape.ts";
 
 /** The columns that we write: the database numbers the rows itself. */
 export function written(table: TableName): readonly Column[] {

@@ -3,7 +3,7 @@ import { columnsOf, decodeRows, decodeValue, encodeValue, type SqlValue } from "
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { ArraySession, Session } from "../sql/session.ts";
 import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
-import type { JobRow } from "../tables.ts";
+import type { JobRow } from "../tables/handlers.ts";
 import { toArray } from "./array.ts";
 import { channelOf } from "./listen.ts";
 

@@ -12,7 +12,8 @@ import {
   type Compilable,
   type RowStatement,
 } from "../sql/statements.ts";
-import { tables, type ColumnType, type TableName } from "../tables.ts";
+import { tables, type TableName } from "../tables.ts";
+import type { ColumnType } from "../tables/shape.ts";
 
 export type ArrayStatements = ReturnType<typeof createArrayStatements>;
 

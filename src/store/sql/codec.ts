@@ -1,6 +1,7 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
 import { decodeText, encodeText } from "./text.ts";
-import { tables, type ColumnType, type TableName, type Tables } from "../tables.ts";
+import { tables, type TableName, type Tables } from "../tables.ts";
+import type { ColumnType } from "../tables/shape.ts";
 
 /** A value as a database driver takes and gives it. */
 export type SqlValue = string | number | bigint | Uint8Array | null;

@@ -5,7 +5,7 @@ import type { RowSession } from "../sql/session.ts";
 import type { Store } from "../store.ts";
 import { guarded, type SqliteHandle } from "./handle.ts";
 import { lostForGood, settledAs, type JobQueue, type Settlement } from "../queue.ts";
-import type { JobRow } from "../tables.ts";
+import type { JobRow } from "../tables/handlers.ts";
 
 export type RowQueueStatements = ReturnType<typeof rowQueueStatements>;
 

@@ -1,0 +1,93 @@
+/** The tables of received deliveries. */
+import type { FactColumns } from "../fact-columns.ts";
+import type { TableShape } from "./shape.ts";
+
+/** The outcomes of stored deliveries. */
+export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed"] as const;
+
+/** One received delivery. Its ids and facts stay when the raw bytes are pruned, so a rebuild gives the same result. */
+export interface DeliveryRow extends FactColumns {
+  /** In order of arrival; given by the database. */
+  readonly seq: number;
+  /** The webhook id for a delivery that claims it, else `sha256:` and the digest: a row id of its own. */
+  readonly id: string;
+  /** As received: the header, else the payload's id, else the digest of the body. */
+  readonly webhookId: string;
+  /** The first minute written in the body, then the body's SHA-256, hex: one for each content, in the order of time. */
+  readonly contentKey: string;
+  /** The result: `applied`, `quarantined` and so on. */
+  readonly outcome: (typeof storedOutcomes)[number];
+  /** Why it was not applied; `null` if it was. */
+  readonly reason: string | null;
+  /** How many times it arrived. */
+  readonly attempts: number;
+  /** When it first arrived. ISO 8601. */
+  readonly receivedAt: string;
+  /** When its newest copy arrived. ISO 8601. */
+  readonly lastReceivedAt: string;
+  /** The id of the secret that verified it. */
+  readonly secretId: string;
+  /** The id of the delivery whose ids this one came with, where the two contradict each other. */
+  readonly contradicts: string | null;
+}
+
+export const deliveries: TableShape<DeliveryRow> = {
+  columns: {
+    seq: "serial",
+    id: "text",
+    webhookId: "text",
+    payloadId: "text",
+    contentKey: "hex",
+    event: "text",
+    contractId: "text",
+    milestoneId: "text",
+    occurredAt: "text",
+    outcome: "text",
+    reason: "text",
+    attempts: "integer",
+    receivedAt: "text",
+    lastReceivedAt: "text",
+    secretId: "text",
+    contradicts: "text",
+    facts: "json",
+  },
+  key: ["id"],
+  unique: ["contentKey", "payloadId"],
+};
+
+/** The large field of a delivery: what telling two apart, and a list of them, does not need. */
+export const heavyFields = ["facts"] as const;
+
+/** The raw bytes of a delivery, in a row of their own: they can go, and everything that must hold for ever stays. */
+export interface PayloadRow {
+  /** The delivery whose body this is. */
+  readonly contentKey: string;
+  /** The delivery's: old rows go by it. */
+  readonly receivedAt: string;
+  /** Without the signature. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The raw bytes as received. */
+  readonly body: Uint8Array;
+}
+
+export const payloads: TableShape<PayloadRow> = {
+  columns: { contentKey: "hex", receivedAt: "text", headers: "json", body: "bytes" },
+  key: ["contentKey", "receivedAt"],
+  unique: [],
+};
+
+/** A signing secret that has verified a delivery, by its fingerprint. */
+export interface SecretRow {
+  /** A one-way mark of the secret. The secret itself is never stored. */
+  readonly fingerprint: string;
+  /** The secret's id in the options. */
+  readonly secretId: string;
+  /** When it first verified a delivery. ISO 8601. */
+  readonly verifiedAt: string;
+}
+
+export const secrets: TableShape<SecretRow> = {
+  columns: { fingerprint: "text", secretId: "text", verifiedAt: "text" },
+  key: ["fingerprint"],
+  unique: [],
+};
