@@ -7,6 +7,7 @@ import { nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
 import { clearTimeout, nextTurn, setTimeout, sleep } from "../shared/timers.ts";
+import { noLongerThan } from "../shared/within.ts";
 import type { Settlement } from "../store/queue.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables/handlers.ts";
@@ -301,14 +302,6 @@ export function createRunner(parts: RunnerParts): Runner {
       if (isKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
-}
-
-/** Its timer ends with the work: one that goes on would keep a closed process alive. */
-async function noLongerThan(ms: number, work: Promise<unknown>): Promise<void> {
-  const done = new AbortController();
-  const deadline = settle(() => sleep(ms, undefined, { signal: done.signal }));
-  await Promise.race([work, deadline]);
-  done.abort();
 }
 
 const faultWaitMs = 1000;

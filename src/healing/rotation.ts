@@ -8,7 +8,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { clearInterval, setInterval, sleep } from "../shared/timers.ts";
-import { within } from "../shared/within.ts";
+import { noLongerThan, within } from "../shared/within.ts";
 import { parseSecret, prepareSecret, type PreparedSecret } from "../signature/secret.ts";
 import type { ResolvedScheme } from "../signature/scheme.ts";
 import type { Store } from "../store/store.ts";
@@ -52,8 +52,16 @@ const saveTimeoutMs = 30_000;
 const saveBackoffMs = [250, 1000, 4000];
 const readBackoffMs = [250, 1000];
 
-export function createRotate(parts: RotationParts): (options: RotateSecretOptions) => Promise<void> {
+export interface Rotations {
+  rotate(options: RotateSecretOptions): Promise<void>;
+  /** Stops a rotation that has asked the service for nothing yet. Waits for one that has: its secret must be saved. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export function createRotations(parts: RotationParts): Rotations {
   const { store, clock, client, secrets, proof } = parts;
+  const running = new Set<Promise<void>>();
+  let isClosing = false;
 
   async function rotate({ save }: RotateSecretOptions): Promise<void> {
     const calls = callsFor("mirror.rotateSecret()", client, ["get", "regenerateSecret"]);
@@ -80,6 +88,10 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
     if (isNewer(current, oldFingerprint)) return current;
     await sleep(openedMs);
     if (!isHeld()) throw alreadyRotating();
+    if (isClosing) {
+      await cancel(oldFingerprint);
+      throw closing();
+    }
     const made = await settle(async () => toSecret(parts, (await calls.regenerateSecret()).secretKey));
     if (made.ok) return made.value;
     if (certainlyUndone(made.error)) {
@@ -130,7 +142,17 @@ export function createRotate(parts: RotationParts): (options: RotateSecretOption
     return row;
   }
 
-  return rotate;
+  return {
+    rotate: async (options) => {
+      const one = rotate(options);
+      running.add(one);
+      await one.finally(() => running.delete(one));
+    },
+    close: async (deadlineMs) => {
+      isClosing = true;
+      await noLongerThan(deadlineMs, Promise.allSettled(running));
+    },
+  };
 }
 
 /** Reads the newest secret from the service, when a rotation has made one that this process lacks. */
@@ -265,6 +287,13 @@ function alreadyRotating(): EscrowMirrorError {
   return new EscrowMirrorError(
     "already-rotating",
     "mirror.rotateSecret: another call is changing the signing secret now. Nothing was sent. If that process has just ended, call again in half a minute",
+  );
+}
+
+function closing(): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "closed",
+    "mirror.rotateSecret: the mirror is closing. The signing secret was not changed: call again after the restart",
   );
 }
 

@@ -146,8 +146,8 @@ function unreachable(what: string, error: unknown): string {
   return `The webhook subscription could not be ${what} (${nameOfError(error)}). The watchdog tries again.`;
 }
 
-function noSubscription(status: number): string {
-  return `The service shows no webhook subscription (${status}): there is none, or it can't be read. If there should be one, call client.webhooks.update({ webhookUrl }). Until then the watchdog goes by the mirror's own count of failures, and can't enable it again.`;
+function noSubscription(status: number | null): string {
+  return `The service shows no webhook subscription (${status ?? "the client gave none"}): there is none, or it can't be read. If there should be one, call client.webhooks.update({ webhookUrl }). Until then the watchdog goes by the mirror's own count of failures, and can't enable it again.`;
 }
 
 function notReconciled(name: string): string {

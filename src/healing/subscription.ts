@@ -31,10 +31,10 @@ export function callsFor<Needed extends Call>(
   return calls as Required<Pick<SubscriptionCalls, Needed>>;
 }
 
-/** `no-read`: the service has no subscription, or no way to read it. */
+/** `no-read`: the service has no subscription, or no way to read it. Its status is `null` if a client of the app's own gave nothing. */
 export type SubscriptionRead =
   | { readonly kind: "read"; readonly subscription: WebhookSubscription }
-  | { readonly kind: "no-read"; readonly status: number }
+  | { readonly kind: "no-read"; readonly status: number | null }
   | { readonly kind: "failed"; readonly error: unknown };
 
 export async function readSubscription(
@@ -42,10 +42,15 @@ export async function readSubscription(
   signal?: AbortSignal,
 ): Promise<SubscriptionRead> {
   const read = await settle(() => get({ signal }));
-  if (read.ok) return { kind: "read", subscription: read.value };
+  if (read.ok && isObject(read.value)) return { kind: "read", subscription: read.value };
+  if (read.ok) return { kind: "no-read", status: null };
   const { status } = (read.error ?? {}) as { readonly status?: unknown };
   if (status === 404 || status === 405 || status === 501) return { kind: "no-read", status };
   return { kind: "failed", error: read.error };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 /** Whether the service certainly did nothing. An app's own client may throw anything: then it is not certain. */

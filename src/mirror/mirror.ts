@@ -102,8 +102,8 @@ export interface Mirror extends HandlerSurface {
    * ```
    *
    * @throws EscrowApiError as `client.webhooks.regenerateSecret`; EscrowMirrorError `secret-not-saved` if `save` failed each
-   *   time; `already-rotating` while another call runs; `invalid-configuration` without a client; `invalid-argument`;
-   *   `store-unavailable`; `inside-transaction`
+   *   time; `already-rotating` while another call runs; `closed` if the mirror closes before the service is asked;
+   *   `invalid-configuration` without a client; `invalid-argument`; `store-unavailable`; `inside-transaction`
    */
   rotateSecret(options: RotateSecretOptions): Promise<void>;
   /**
@@ -142,7 +142,8 @@ export interface Mirror extends HandlerSurface {
   readonly db: Kysely<MirrorDatabase>;
   /**
    * Closes the mirror. New deliveries get 503. Deliveries in flight are committed and answered. Running handlers get an
-   * abort signal, and time to end. At the deadline their jobs go back to the queue.
+   * abort signal, and time to end. At the deadline their jobs go back to the queue. A running `rotateSecret` stops if it has
+   * not asked the service yet. Otherwise `close` waits for it until the deadline.
    *
    * @throws EscrowMirrorError `inside-transaction` inside a handler
    */
@@ -153,6 +154,6 @@ export interface Mirror extends HandlerSurface {
 
 /** Options of `mirror.close()`. */
 export interface CloseOptions {
-  /** How long running handlers may take to end. Milliseconds, default 10,000. */
+  /** How long running handlers, and a running `rotateSecret`, may take to end. Milliseconds, default 10,000. */
   readonly deadlineMs?: number | undefined;
 }

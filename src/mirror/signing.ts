@@ -1,5 +1,5 @@
 /** The signing secret in this process: it verifies deliveries, is changed, and is read again after a change elsewhere. */
-import { createCatchUp, createRotate, type CatchUp, type RotateSecretOptions } from "../healing/rotation.ts";
+import { createCatchUp, createRotations, type CatchUp, type Rotations } from "../healing/rotation.ts";
 import type { ReceiverLog } from "../receiver/log.ts";
 import { failed } from "../receiver/outcome.ts";
 import { openSecrets, type LiveSecrets } from "../receiver/secrets/live-secrets.ts";
@@ -18,7 +18,7 @@ export interface Signing {
   readonly proof: SecretProof;
   readonly verify: Verify;
   readonly catchUp: CatchUp;
-  readonly rotate: (options: RotateSecretOptions) => Promise<void>;
+  readonly rotations: Rotations;
 }
 
 /** Asks the source of the secrets, and not yet the store. */
@@ -35,7 +35,14 @@ export async function openSigning(settings: MirrorSettings, log: ReceiverLog): P
   );
   const verify =
     secrets && createVerify({ verifier, secrets, proof, clock, logger, catchUp: () => catchUp.ask() });
-  return { scheme, secrets, proof, catchUp, verify: verify ?? refuseAll, rotate: createRotate(rotation) };
+  return {
+    scheme,
+    secrets,
+    proof,
+    catchUp,
+    verify: verify ?? refuseAll,
+    rotations: createRotations(rotation),
+  };
 }
 
 /** Anyone can send a wrong signature: each one would call the API. */

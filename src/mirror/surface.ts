@@ -115,7 +115,7 @@ function createUpkeep(
     rebuild: (options = {}) => rebuild(commit, options),
     rotateSecret: async (options) => {
       inside.refuseInTransaction("mirror.rotateSecret()");
-      await signing.rotate(options);
+      await signing.rotations.rotate(options);
     },
     prune: async (options) => {
       inside.refuseInTransaction("mirror.prune()");
@@ -135,7 +135,7 @@ function createClose(settings: MirrorSettings, parts: MirrorParts, background: B
   const { signing, receiver, handlers, inside } = parts;
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
-    const stopped = background.stop();
+    const stopped = Promise.all([background.stop(), signing.rotations.close(deadlineMs)]);
     await receiver.close();
     await signing.catchUp.close();
     await stopped;

@@ -1,5 +1,6 @@
 /** Bounds on waiting. */
-import { clearTimeout, monotonicMs, setTimeout } from "./timers.ts";
+import { settle } from "./result.ts";
+import { clearTimeout, monotonicMs, setTimeout, sleep } from "./timers.ts";
 
 /** Milliseconds that are left until a deadline; 0 from then on. */
 export type TimeLeft = () => number;
@@ -45,6 +46,14 @@ export async function within<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Resolves with the work, or at the deadline. Its timer ends with the work: one that goes on would keep a closed process alive. */
+export async function noLongerThan(ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  const deadline = settle(() => sleep(ms, undefined, { signal: done.signal }));
+  await Promise.race([work, deadline]);
+  done.abort();
 }
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
 /** One process's view of a rotation: each answer, each failure, and what is told. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
@@ -7,7 +7,7 @@ import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Client } from "../../src/client.ts";
 import { delivery } from "../support/delivery.ts";
-import { recordingLogger } from "../support/mirror.ts";
+import { recordingLogger, settle } from "../support/mirror.ts";
 import { postgresStore } from "../support/postgres.ts";
 import { makeContract, openWatched, type Watched } from "./watched.ts";
 
@@ -223,3 +223,51 @@ it("a process that starts in an open rotation verifies with the secret that the 
   expect(JSON.stringify(rows)).not.toContain("whsec");
   await next.close();
 });
+
+describe("a mirror that closes while its secret is changed", () => {
+  it("changes nothing if the service was not asked yet, and leaves no rotation open", async () => {
+    const store = sqlite(":memory:");
+    const { mirror, sandbox } = await openProven(keptOpen(store));
+    const before = sandbox.webhookSecret;
+    const rotating = mirror.rotateSecret({ save: never });
+    const refused = expect(rotating).rejects.toMatchObject({ code: "closed" });
+    await vi.waitUntil(async () => (await store.read((reader) => reader.find("rotations"))).length > 0);
+    await mirror.close();
+    await refused;
+    expect(sandbox.webhookSecret).toBe(before);
+    const [rotation] = await store.read((reader) => reader.find("rotations"));
+    expect(rotation).toMatchObject({ closedAt: expect.any(String) as string });
+    await store.close();
+  });
+
+  it("waits until the new secret is saved if the service has made it", async () => {
+    const { mirror, sandbox } = await openProven(sqlite(":memory:"));
+    const steps: string[] = [];
+    let closing: Promise<unknown> | undefined;
+    const save = async (secret: string): Promise<void> => {
+      closing = mirror.close().then(() => steps.push("closed"));
+      await settle();
+      steps.push(secret);
+    };
+    await mirror.rotateSecret({ save });
+    await closing;
+    expect(steps).toEqual([sandbox.webhookSecret, "closed"]);
+  });
+
+  it("waits no longer than its deadline", async () => {
+    const { mirror } = await openProven(sqlite(":memory:"));
+    let [asked, saved] = [(): void => {}, (): void => {}];
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    const isSaved = new Promise<void>((resolve) => (saved = resolve));
+    const rotating = mirror.rotateSecret({ save: () => (asked(), isSaved) });
+    await isAsked;
+    await mirror.close({ deadlineMs: 20 });
+    saved();
+    await expect(rotating).rejects.toMatchObject({ code: "closed" });
+  });
+});
+
+/** A store that outlives its mirror. */
+function keptOpen(store: Store): Store {
+  return Object.create(store, { close: { value: async () => undefined } }) as Store;
+}

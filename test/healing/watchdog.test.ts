@@ -155,6 +155,21 @@ describe("failures in a row", () => {
   });
 });
 
+it.each([[null], [undefined], ["none"]])(
+  "a client of one's own that gives %j for the subscription is a warning, told once",
+  async (given) => {
+    const watched = await openWatched(undefined, (client) => ({
+      ...client,
+      webhooks: { ...client.webhooks, get: async () => given as never },
+    }));
+    watched.mirror.startWatchdog({ everyMs: 1000, onWarning: watched.note });
+    await looked(watched);
+    expect(watched.warned).toMatchObject([
+      { kind: "no-subscription", message: expect.stringMatching(/the client gave none/) as string },
+    ]);
+  },
+);
+
 it("a service that fails is a warning, told once, and over when it answers again", async () => {
   const watched = await openWatched(undefined, (client) => client, {});
   watched.sandbox.faults.set({ apiErrors: 1 });
