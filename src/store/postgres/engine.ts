@@ -3,7 +3,7 @@ import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
 import { countdownFrom, within, type Countdown } from "../../shared/within.ts";
 import { faultOf, lateAnswer, toFaultOf, toLentFault, toStoreFault, toUnavailable } from "./faults.ts";
-import type { Connection, Connections } from "./pool.ts";
+import type { Connection, Connections } from "./connection.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 

@@ -15,7 +15,9 @@ import { countdownFrom, within } from "../../shared/within.ts";
 import { columnsOf } from "../sql/codec.ts";
 import { refuseWrite } from "../sql/read-only.ts";
 import { faultOf, isOutage, lateAnswer, toUnavailable } from "./faults.ts";
-import { exactNumbers, giveBack, take, toExactNumber, type HostKysely, type PgPool } from "./pool.ts";
+import type { HostKysely } from "./host-kysely.ts";
+import type { PgPool } from "./pg.ts";
+import { exactNumbers, giveBack, take, toExactNumber } from "./pool.ts";
 import { tables, type TableName } from "../tables.ts";
 
 /** A connection and the way to give it back. */

@@ -4,7 +4,7 @@ import { settle } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { JobListener } from "../store.ts";
-import type { PgClient } from "./pool.ts";
+import type { PgClient } from "./pg.ts";
 
 export interface ListeningParts {
   readonly place: TablePlace;

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { parseConfiguration, strictOptions } from "../../shared/configuration.ts";
 import { postgresPlace } from "../place-options.ts";
 import { periods, type Period } from "./payloads.ts";
-import type { HostKysely, PgPool } from "./pool.ts";
+import type { HostKysely } from "./host-kysely.ts";
+import type { PgPool } from "./pg.ts";
 
 /** Options of `postgres()`. */
 export interface PostgresOptions {

@@ -30,14 +30,10 @@ import { probe } from "./probe.ts";
 import { dropPartitions } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
 import { listenForJobs, type HeldClient } from "./listen.ts";
-import {
-  connectionsOfKysely,
-  connectionsOfPool,
-  giveBack,
-  take,
-  type Connections,
-  type PgPool,
-} from "./pool.ts";
+import type { Connections } from "./connection.ts";
+import { connectionsOfKysely } from "./host-kysely.ts";
+import type { PgPool } from "./pg.ts";
+import { connectionsOfPool, giveBack, take } from "./pool.ts";
 import { arrayQueueStatements, createArrayQueue, nextArrayJobAt } from "./queue.ts";
 import { createArrayStatements } from "./statements.ts";
 import type { Session } from "../sql/session.ts";
