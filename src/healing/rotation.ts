@@ -1,19 +1,15 @@
 /** Changes the signing secret without losing a delivery. A row is written before each step: after a crash the next call continues there. */
 import { toSafeCause } from "../client/causes.ts";
-import type { MirrorClient } from "../reconcile/mirror-client.ts";
-import type { LiveSecrets } from "../receiver/secrets/live-secrets.ts";
-import { askEveryMs, type SecretProof } from "../receiver/secrets/proof.ts";
-import { changeRotation, loadRotation, rotationName } from "../receiver/secrets/rotation-row.ts";
-import { toIsoTime, type Clock } from "../shared/clock.ts";
+import { askEveryMs } from "../receiver/secrets/proof.ts";
+import { changeRotation, rotationName } from "../receiver/secrets/rotation-row.ts";
+import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { clearInterval, setInterval, sleep } from "../shared/timers.ts";
 import { noLongerThan, within } from "../shared/within.ts";
-import { parseSecret, prepareSecret, type PreparedSecret } from "../signature/secret.ts";
-import type { ResolvedScheme } from "../signature/scheme.ts";
-import type { Store } from "../store/store.ts";
 import type { RotationRow } from "../store/tables/operations.ts";
 import { createLease, type Lease } from "./lease.ts";
+import { isNewer, secretIn, toSecret, type NewSecret, type RotationParts } from "./rotated-secret.ts";
 import { callsFor, certainlyUndone, readSubscription } from "./subscription.ts";
 
 /** Options of `mirror.rotateSecret()`. */
@@ -23,23 +19,6 @@ export interface RotateSecretOptions {
    * 30 seconds.
    */
   readonly save: (secret: string) => Promise<void> | void;
-}
-
-export interface RotationParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly client: MirrorClient | undefined;
-  readonly scheme: ResolvedScheme;
-  /** `undefined` in a process that receives no deliveries. */
-  readonly secrets: LiveSecrets | undefined;
-  readonly proof: SecretProof;
-  readonly leaseMs: number;
-}
-
-/** A secret as the service gave it. Its text goes to `save` and nowhere else. */
-interface NewSecret {
-  readonly text: string;
-  readonly prepared: PreparedSecret;
 }
 
 /** The name of the lease of a running call. */
@@ -153,89 +132,6 @@ export function createRotations(parts: RotationParts): Rotations {
       await noLongerThan(deadlineMs, Promise.allSettled(running));
     },
   };
-}
-
-/** Reads the newest secret from the service, when a rotation has made one that this process lacks. */
-export interface CatchUp {
-  /** Resolves with whether a new secret came. Asks the service only as often as `mayAsk` allows. */
-  ask(): Promise<boolean>;
-  /** Resolves when no read is under way. */
-  close(): Promise<void>;
-}
-
-/** How long a delivery waits for the secret. */
-const catchUpMs = 3000;
-
-export function createCatchUp(
-  parts: RotationParts,
-  mayAsk: (nowMs: number) => boolean,
-  onFault: (error: unknown) => void,
-): CatchUp {
-  const { store, clock, client, secrets, proof } = parts;
-  let running: Promise<boolean> | undefined;
-  const ending = new AbortController();
-
-  async function takeIn(): Promise<boolean> {
-    const get = client?.webhooks.get;
-    const rotation = await store.read(loadRotation);
-    if (get === undefined || secrets === undefined || rotation === undefined) return false;
-    if (rotation.closedAt !== null && secrets.current().some(hasFingerprint(rotation.fingerprint)))
-      return false;
-    const read = await readSubscription({ get }, ending.signal);
-    if (read.kind === "failed") throw read.error;
-    const secret = read.kind === "read" ? secretIn(parts, read.subscription.secretKey) : undefined;
-    if (!isNewer(secret, rotation.oldFingerprint)) return false;
-    const { fingerprint } = secret.prepared;
-    const isHere = secrets.current().some(hasFingerprint(fingerprint));
-    secrets.adopt(secret.prepared);
-    await store.transaction((tx) =>
-      changeRotation(tx, clock.now(), (row) =>
-        row?.openedAt === rotation.openedAt && row.closedAt === null ? { ...row, fingerprint } : undefined,
-      ),
-    );
-    proof.forget();
-    return !isHere;
-  }
-
-  return {
-    ask: async () => {
-      if (running === undefined) {
-        if (ending.signal.aborted || !mayAsk(clock.now())) return false;
-        running = takeIn()
-          .catch((error: unknown) => (onFault(error), false))
-          .finally(() => (running = undefined));
-      }
-      const came = await settle(() => within(catchUpMs, running ?? Promise.resolve(false), tooLate));
-      return came.ok && came.value;
-    },
-    close: async () => {
-      ending.abort();
-      await running;
-    },
-  };
-}
-
-function tooLate(): Error {
-  return new EscrowMirrorError("timeout", "the subscription was not read in time");
-}
-
-function hasFingerprint(wanted: string | null) {
-  return ({ fingerprint }: PreparedSecret): boolean => fingerprint === wanted;
-}
-
-/** Whether it differs from the secret before the rotation. `false` if the service did not show that one. */
-function isNewer(secret: NewSecret | undefined, oldFingerprint: string | null): secret is NewSecret {
-  return secret !== undefined && oldFingerprint !== null && secret.prepared.fingerprint !== oldFingerprint;
-}
-
-function secretIn(parts: RotationParts, text: string | null | undefined): NewSecret | undefined {
-  return text === null || text === undefined || text.trim() === "" ? undefined : toSecret(parts, text);
-}
-
-/** Prepared as the app's own secrets are: it gets the fingerprint that it will have in `webhook.secrets`. */
-function toSecret({ scheme, secrets }: RotationParts, text: string): NewSecret {
-  const secretEncoding = secrets?.current()[0]?.encoding ?? scheme.secretEncoding;
-  return { text, prepared: prepareSecret(parseSecret(text, "rotated"), { secretEncoding }) };
 }
 
 /** Holds the lease while the work runs. */

@@ -1,5 +1,6 @@
 /** The signing secret in this process: it verifies deliveries, is changed, and is read again after a change elsewhere. */
-import { createCatchUp, createRotations, type CatchUp, type Rotations } from "../healing/rotation.ts";
+import { createCatchUp, type CatchUp } from "../healing/catch-up.ts";
+import { createRotations, type Rotations } from "../healing/rotation.ts";
 import type { ReceiverLog } from "../receiver/log.ts";
 import { failed } from "../receiver/outcome.ts";
 import { openSecrets, type LiveSecrets } from "../receiver/secrets/live-secrets.ts";
