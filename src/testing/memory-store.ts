@@ -14,11 +14,9 @@ import type {
 } from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
 import { proveWritten } from "../store/unwritable.ts";
-import { compareStored } from "../store/sql/text.ts";
 import { systemClock } from "../shared/clock.ts";
 import { createPlainQueue } from "./plain-queue.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import { blank, byFields, collides, holds, keyOf, numbered, stretchOf, type Row } from "./plain-rows.ts";
 
 /** The rows of each table by their key. */
 type Content = { readonly [Name in TableName]: ReadonlyMap<string, Row> };
@@ -225,77 +223,4 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
       }
     },
   } satisfies Draft & StoreReader;
-}
-
-function stretchOf<R>(rows: readonly Row[], stretch: Stretch<R>): Row[] {
-  const { of, by, descending = false, present = [], skip = 0, rowsMax } = stretch;
-  const inside = rows.filter(
-    (row) =>
-      (of === undefined || row[of.field] === of.value) &&
-      present.every((field) => row[field] !== null) &&
-      isWithin(row, stretch),
-  );
-  return inside.sort(byFields(by, descending)).slice(skip, skip + rowsMax);
-}
-
-function isWithin<R>(row: Row, { by, descending = false, after = [], from, until }: Stretch<R>): boolean {
-  const [first = ""] = by;
-  const value = row[first] as string | number | null;
-  if (value === null) return false;
-  if (from !== undefined && compareStored(value, from) < 0) return false;
-  if (until !== undefined && compareStored(value, until) >= 0) return false;
-  const place = Object.fromEntries(by.map((field, index) => [field, after[index]]));
-  return after.length === 0 || byFields(by.slice(0, after.length), descending)(row, place) > 0;
-}
-
-function blank(without: readonly string[] = []): (row: Row) => Row {
-  const blanks = Object.fromEntries(without.map((field) => [field, null]));
-  return (row) => (without.length === 0 ? row : { ...row, ...blanks });
-}
-
-function numbered(table: TableName, row: Row, nextSeq: () => number): Row {
-  return "seq" in tables[table].columns ? { ...row, seq: nextSeq() } : row;
-}
-
-/** A key with a null in it is no key: SQL's unique constraints let any number of them in. */
-function keyOf(table: TableName, row: Row): string {
-  const values = tables[table].key.map((field) => row[field]);
-  return values.includes(null) ? `unkeyed ${String(row["seq"])}` : JSON.stringify(values);
-}
-
-function collides(table: TableName, taken: Row, row: Row): boolean {
-  const { key, unique } = tables[table];
-  if (key.every((field) => row[field] !== null && taken[field] === row[field])) return true;
-  return unique.some((field) => row[field] !== null && taken[field] === row[field]);
-}
-
-function holds<R>(row: Row, condition: Condition<R>): boolean {
-  const value = row[condition.field] as string | number | null;
-  if (condition.op === "null") return value === null;
-  if (condition.op === "in") return condition.value.includes(value);
-  if (value === null) return false;
-  switch (condition.op) {
-    case "not-null":
-      return true;
-    case "=":
-      return value === condition.value;
-    case "<":
-      return compareStored(value, condition.value) < 0;
-    case "<=":
-      return compareStored(value, condition.value) <= 0;
-    case ">":
-      return compareStored(value, condition.value) > 0;
-    case ">=":
-      return compareStored(value, condition.value) >= 0;
-  }
-}
-
-function byFields(fields: readonly string[], descending: boolean): (a: Row, b: Row) => number {
-  return (a, b) => {
-    for (const field of fields) {
-      const order = compareStored(a[field] as string | number, b[field] as string | number);
-      if (order !== 0) return descending ? -order : order;
-    }
-    return 0;
-  };
 }
