@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
+import { diagnoseMismatch } from "../signature/diagnose.ts";
+import type { Diagnosis } from "../signature/diagnosis.ts";
 import {
   defaultHeaderPrefix,
   resolveScheme,

@@ -2,7 +2,8 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { createRateLimits } from "../shared/rate-limit.ts";
-import { diagnoseHeaders, diagnoseMismatch, type Diagnosis } from "../signature/diagnose.ts";
+import { diagnoseHeaders, diagnoseMismatch } from "../signature/diagnose.ts";
+import type { Diagnosis } from "../signature/diagnosis.ts";
 import type { SignedRequest, Verified, Verifier, VerifyFailure } from "../signature/verify.ts";
 import type { Verdict } from "./outcome.ts";
 import type { Doubt, SecretProof } from "./secrets/proof.ts";

@@ -1,14 +1,9 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createRateLimit } from "../../../src/shared/rate-limit.ts";
-import {
-  diagnosedJsonBytesMax,
-  diagnosedSecretsMax,
-  diagnoseHeaders,
-  diagnoseMismatch,
-  type Diagnosis,
-  type DiagnosisCause,
-} from "../../../src/signature/diagnose.ts";
+import { diagnosedJsonBytesMax } from "../../../src/signature/body-forms.ts";
+import { diagnosedSecretsMax, diagnoseHeaders, diagnoseMismatch } from "../../../src/signature/diagnose.ts";
+import type { Diagnosis, DiagnosisCause } from "../../../src/signature/diagnosis.ts";
 import { resolveScheme, type SignatureOption } from "../../../src/signature/scheme.ts";
 import { prepareSecrets, type SecretsOption } from "../../../src/signature/secret.ts";
 import { signBody, type SignBodyOptions } from "../../../src/signature/sign.ts";
