@@ -48,7 +48,7 @@ export interface EventData {
   readonly [field: string]: unknown;
 }
 
-/** These fields are present. */
+/** Fields that are present. */
 type Filled<Fields extends keyof EventData> = { readonly [Field in Fields]: NonNullable<EventData[Field]> };
 
 /** `data` of an event type, with the defaults. */
@@ -61,7 +61,7 @@ export type BuiltData<Type extends string> = EventData &
   (Type extends `${string}.disputed` ? Filled<"disputeId"> : unknown) &
   (Type extends `milestone.${string}` ? Filled<"milestoneId"> : unknown);
 
-/** The differences from the default event. */
+/** Your changes to the default event. */
 export interface EventChanges {
   /** Default: a GUID made from the type and the data. */
   readonly id?: string | undefined;
@@ -72,10 +72,10 @@ export interface EventChanges {
 }
 
 /**
- * Builds an event that is valid by default. It has the statuses, ids and amount that the service sends for its type, and a
- * time that fits a contract's life. The same arguments give the same event, which is a duplicate for a mirror. Types of the
- * service's earlier edition have its form: a `refund.*` event of a milestone has the milestone in its metadata, and the
- * contract's status.
+ * Builds a valid event. It fills in what you leave out: the statuses, ids and amount that the service sends for this type,
+ * and a time that fits a contract's life. The same arguments give the same event: a mirror takes the second one for a
+ * duplicate. A `refund.*` event of a milestone has the form of the service's earlier edition: the milestone's id is in its
+ * metadata, and the status is the contract's.
  *
  * ```ts
  * buildEvent("payment.completed", { data: { contractId: "CNT-1", amount: 250 } });

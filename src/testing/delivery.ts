@@ -3,11 +3,11 @@ import { signBody } from "../signature/sign.ts";
 import type { SignatureOption } from "../signature/scheme.ts";
 import type { BuiltEvent } from "./build-event.ts";
 
-/** One webhook request, ready to send: `mirror.receive(delivery)`, `fetch(url, delivery)`. */
+/** A signed webhook request, ready to send: `mirror.receive(delivery)`, `fetch(url, delivery)`. */
 export interface Delivery {
   /** Always `POST`. */
   readonly method: "POST";
-  /** The service's headers, the signature among them, and `Content-Type`. */
+  /** The service's headers with the signature, and `Content-Type`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Text is sent as UTF-8. */
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -33,8 +33,8 @@ export interface SignOptions {
 export const testSecret = "whsec_test_0123456789abcdef0123456789abcdef";
 
 /**
- * Writes an event as the service does, and signs it. Amounts have two decimals (`600.00`), as the service sends them. Text
- * and bytes are signed as they are.
+ * Writes an event as JSON as the service does, and signs it. Amounts have two decimals: `600.00`. Text and bytes are signed
+ * unchanged.
  *
  * ```ts
  * const { headers, body } = signDelivery(buildEvent("contract.created"), { secret });

@@ -19,8 +19,8 @@ export interface Life {
 }
 
 /**
- * Makes legal lives of contracts, with milestones, payments, disputes and refunds, in both editions of the service. The same
- * seed always gives the same lives. Each life has its own contract.
+ * Generates lives of contracts, with milestones, payments, disputes and refunds, in both editions of the service. The same
+ * seed always gives the same lives. Each life is of another contract.
  *
  * ```ts
  * for (const { deliveries, truth } of livesFrom(1, 100)) …

@@ -1,7 +1,7 @@
 import type { Delivery } from "./delivery.ts";
 import { recordings } from "./recordings.ts";
 
-/** A delivery of the past, byte for byte. */
+/** A recorded delivery, byte for byte. */
 export interface RecordedDelivery extends Delivery {
   /** A short name. */
   readonly name: string;

@@ -7,7 +7,7 @@ import type { BuiltEvent } from "./build-event.ts";
 import { signDelivery, testSecret, type Delivery } from "./delivery.ts";
 import { createMemoryStore } from "./memory-store.ts";
 
-/** The options of `createMirror`, all of them optional. */
+/** The options of `createMirror` without `webhook` and `clock`. All are optional. */
 export interface TestMirrorOptions extends Partial<Omit<MirrorOptions, "webhook" | "clock">> {
   /** The signing secret. Default: `testSecret`. */
   readonly secret?: string | undefined;
@@ -19,9 +19,9 @@ export interface TestMirrorOptions extends Partial<Omit<MirrorOptions, "webhook"
 export interface TestMirror extends AsyncDisposable {
   /** Its handlers run only in `mirror.idle()` and `mirror.jobs.runOnce()`. */
   readonly mirror: Mirror;
-  /** Stands still until `clock.advance(ms)`. Use it to make the next attempt of a handler due. */
+  /** Stands still until `clock.advance(ms)`. Advance it to make a handler's next attempt due. */
   readonly clock: SandboxClock;
-  /** Signs an event, if it is not signed yet, and passes it to `mirror.receive`. Never rejects. */
+  /** Passes a delivery to `mirror.receive`. Signs an event first. Never rejects. */
   readonly deliver: (what: BuiltEvent | Delivery) => Promise<ReceiveResult>;
 }
 

@@ -47,6 +47,7 @@ export interface Answer {
 }
 
 export interface Receiver {
+  readonly port: number;
   /** @param path `/idle` waits until nothing is owed to a handler */
   post(delivery: Delivery, path?: string): Promise<Answer | undefined>;
   /** Stops the process where it is, or lets it go on. */
@@ -67,6 +68,7 @@ export async function startReceiver(
   const port = await portOf(child);
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   return {
+    port,
     post: (delivery, path) => post(agent, port, delivery, path),
     signal: (name) => child.kill(name),
     kill: async () => {

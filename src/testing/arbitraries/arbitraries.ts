@@ -17,13 +17,13 @@ export interface Signing {
   readonly secret?: string | undefined;
 }
 
-/** Generators for fast-check. A failing case shrinks to a short story, and is printed as one. */
+/** Generators for fast-check. fast-check shrinks a failing case to a short story, and prints it as a timeline. */
 export const arbitraries = {
-  /** Legal lives of a contract: walks over the exported state machines, with the service's steps back. */
+  /** Lives of a contract: walks over the exported state machines, and the service's steps back. */
   contractLife: (constraints: LifeConstraints = {}): fc.Arbitrary<ContractLife> =>
     contractLife(constraints).map((life) => printing(life, () => tellStory(life))),
 
-  /** A life, its events as the service sends them, each once and in order, and the expected final state. */
+  /** A life with its deliveries, each once and in order, and its correct final state. */
   history: ({ secret = testSecret, ...constraints }: HistoryConstraints & Signing = {}): fc.Arbitrary<Life> =>
     history(constraints).map((told) => {
       const life = toLife(told, secret);
@@ -31,8 +31,8 @@ export const arbitraries = {
     }),
 
   /**
-   * Deliveries as they arrive: out of order, more than once, under fresh ids; with `manner: "skewed"` by clocks that are
-   * off, with `"wild"` with losses, equal times and odd values too.
+   * Deliveries as they arrive: out of order, more than once, with new ids. `manner: "skewed"`: with times of clocks that
+   * differ. `"wild"`: also with losses, equal times and odd values.
    */
   schedule: ({
     secret = testSecret,
@@ -46,7 +46,7 @@ export const arbitraries = {
       return printing(Object.assign(deliveries, { lives }), () => toTimeline(made));
     }),
 
-  /** Bad requests: noise, JSON of any shape, changed bodies, odd headers. Some are signed. */
+  /** Malformed requests: random bytes, JSON of any shape, changed bodies, odd headers. About half have a valid signature. */
   hostile: ({ secret = testSecret }: Signing = {}): fc.Arbitrary<HostileRequest> => hostile(secret),
 };
 

@@ -8,26 +8,26 @@ import type { ContractAction } from "../../sandbox/service/machine.ts";
 import { SandboxError } from "../../sandbox/world/sandbox-error.ts";
 import type { Observation } from "../conformance/receiver-conformance.ts";
 
-/** A running server, and the sandbox that sends it webhooks. */
+/** A running server, and the sandbox that sends webhooks to it. */
 export interface Integrator {
   /** Sends its webhooks to the server. Give it a manual clock, so that retries cost no time. */
   readonly sandbox: Sandbox;
   /**
-   * Gives what the server holds of a contract: `status`, and `refunds` where it keeps them. Asked over HTTP, the server may be
-   * written in any language.
+   * Returns the server's data about a contract: `status`, and `refunds` if it has them. If it asks over HTTP, the server can
+   * be written in any language.
    */
   readonly observe: (contractId: string) => Promise<Observation | undefined> | Observation | undefined;
 }
 
 /** The commands' own memory of a run. Start with `{ contracts: [] }`. */
 export interface IntegratorModel {
-  /** The ids of the contracts that they created, in order. */
+  /** The ids of the contracts created so far, in order. */
   readonly contracts: string[];
 }
 
-/** How the commands wait. */
+/** Options of `commands`. */
 export interface CommandOptions {
-  /** How long the server may take to show what it answered. Milliseconds, default 2,000. */
+  /** How long the server may take to show a delivery's effect after its answer. Milliseconds, default 2,000. */
   readonly waitMs?: number | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface CommandOptions {
 type Command = fc.AsyncCommand<IntegratorModel, Integrator>;
 
 /**
- * Commands for fast-check's model runner. They do to the sandbox what buyers, sellers and banks do, and send old webhooks
- * again. After each the server must hold of every contract what the sandbox holds, in whatever order webhooks came.
+ * Commands for fast-check's model runner. In the sandbox they act as buyer, seller and bank, and send old webhooks again.
+ * After each command the server must have the same data as the sandbox about every contract.
  *
  * ```ts
  * await fc.assert(fc.asyncProperty(fc.commands(commands()), async (story) => {

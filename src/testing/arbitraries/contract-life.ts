@@ -5,9 +5,9 @@ import { walk, type Opening } from "../story/walk.ts";
 
 /** Limits on generated lives. */
 export interface LifeConstraints {
-  /** How many things happen at most. Default 12. */
+  /** The largest number of steps. Default 12. */
   readonly stepsMax?: number;
-  /** Lets refunds share an id, in one contract or in two, as if by a mistake of the service. Default `false`. */
+  /** Whether two refunds can have the same id, as by a mistake of the service. Default `false`. */
   readonly sharedRefundIds?: boolean;
 }
 

@@ -7,9 +7,9 @@ import { completeDressing, wildDressing } from "./dressing.ts";
 /** Limits on generated lives and their events. */
 export interface HistoryConstraints extends LifeConstraints {
   /**
-   * `complete` (default): all events have different times, in the order of the story, and no needed field is missing. So
-   * the final state follows from the events. `skewed`: the same, but clocks differ by up to half a minute, so the times
-   * contradict the story. `wild`: equal times, clocks that differ by any amount, missing fields, odd values.
+   * `complete` (default): the events' times are different and in the right order, and no needed field is missing. So the
+   * events determine the final state. `skewed`: the same, but each time is wrong by up to half a minute. `wild`: equal
+   * times, times that are wrong by up to ten minutes, missing fields, odd values.
    */
   readonly manner?: "complete" | "skewed" | "wild";
 }

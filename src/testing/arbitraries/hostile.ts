@@ -104,7 +104,7 @@ function encode(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
-/** A strange request that a receiver must handle. */
+/** A malformed request. A receiver must not fail on it. */
 export interface HostileRequest {
   /** Always `POST`. */
   readonly method: "POST";
@@ -112,7 +112,7 @@ export interface HostileRequest {
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** The bytes. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Whether the signature is valid. If so, the answer must be 2xx. Else the request must be refused, without effect. */
+  /** Whether the signature is valid. If it is, the answer must be 2xx. If not, it must be 4xx, and the request must have no effect. */
   readonly isAuthentic: boolean;
 }
 

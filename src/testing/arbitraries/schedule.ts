@@ -8,7 +8,7 @@ import { snapshotPlan } from "./snapshot-plan.ts";
 export interface ScheduleConstraints extends HistoryConstraints {
   /** The largest number of contracts. Default 1. */
   readonly contractsMax?: number;
-  /** Whether deliveries are lost and the API is read in between. Default: only with `manner: "wild"`. */
+  /** Whether some deliveries never arrive. Default: only with `manner: "wild"`. */
   readonly losses?: boolean;
   /** Whether API reads come in between. Default `false`. */
   readonly snapshots?: boolean;

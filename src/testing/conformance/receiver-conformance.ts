@@ -7,8 +7,8 @@ import { refusedTrials } from "./refused.ts";
 import type { Found, Trial } from "./trial.ts";
 
 /**
- * Your side's state of a contract, as plain JSON: a duplicate must not change it. Leave out webhook ids and times of
- * arrival: they differ between two contracts with the same story.
+ * Your data about a contract, as plain JSON. A duplicate must not change it. Leave out webhook ids and times of arrival:
+ * they differ between two contracts with the same events.
  */
 export interface Observation {
   /** The contract's status. */
@@ -17,7 +17,7 @@ export interface Observation {
   readonly paidMinor?: number | null | undefined;
   /** The state of each refund, `"initiated"` or `"succeeded"`, by its id. */
   readonly refunds?: Readonly<Record<string, string>> | undefined;
-  /** Anything else that must be the same: parcels, mails, rows of a ledger. */
+  /** Anything else that a duplicate must not change: parcels, mails, rows of a ledger. */
   readonly [more: string]: unknown;
 }
 
@@ -30,26 +30,26 @@ export interface ConformanceOptions {
   /** Default `X-Service-`. */
   readonly headerPrefix?: string | undefined;
   /**
-   * Returns your side's state of a contract, or `undefined` for an unknown one. Without it the effects of deliveries
-   * are not observable.
+   * Returns your data about a contract, or `undefined` for an unknown one. Without it, the checks see only answers, and no
+   * effects.
    */
   readonly observe?:
     ((contractId: string) => Promise<Observation | undefined> | Observation | undefined) | undefined;
-  /** Kills the receiver, as by SIGKILL, and starts it again on the same database and URL. Resolves once it listens. */
+  /** Kills the receiver with SIGKILL, and starts it again with the same database and URL. Resolves once it listens. */
   readonly restart?: (() => Promise<void>) | undefined;
   /** How long an answer may take, in milliseconds. Default 30,000: the service waits no longer. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** One rule for receivers, and the result. */
+/** One check, and its result. */
 export interface ConformanceCheck {
   /** A short name. */
   readonly name: string;
-  /** Also `true` if the result is not observable. Then `got` says so. */
+  /** Whether it passed. Also `true` if the result is not observable: then `got` says so. */
   readonly ok: boolean;
   /** The expected behaviour. */
   readonly expected: string;
-  /** `"not observable"` where `observe` or `restart` is missing, or does not show it. */
+  /** The actual behaviour. `"not observable"` if `observe` or `restart` is missing, or does not show it. */
   readonly got: string;
   /** The fix. Empty if the check passed. */
   readonly advice: string;
@@ -66,9 +66,9 @@ export interface ConformanceReport {
 const notObservable = "not observable";
 
 /**
- * Tests a running receiver over HTTP. The receiver can be written in any language. Authentic deliveries of every kind must
- * get 2xx. Forged ones must be refused. Each event must take effect exactly once, in any order, for good. Each test leaves
- * new contracts behind (`CNT-…`).
+ * Tests a running receiver over HTTP. The receiver can be written in any language. It must answer every authentic delivery
+ * with 2xx, and refuse forged ones. Each event must take effect exactly once, in any order, and must still be there after a
+ * crash. The checks leave new contracts behind (`CNT-…`).
  *
  * ```ts
  * const { ok, checks } = await receiverConformance("http://localhost:3000/webhooks/escrow", { secret });

@@ -9,44 +9,43 @@ import { contentOf, distinctOf, forged, rearranged } from "./arrivals.ts";
 import { all, readLife, readMirror, type Observed } from "./read-mirror.ts";
 import { telling } from "./timeline.ts";
 
-/** Deliveries, with their lives if all deliveries of each life are there. */
+/** A list of deliveries. It has `lives` if every delivery of these lives is in the list. */
 export interface Schedule extends ReadonlyArray<Delivery> {
-  /** Absent if something was lost, or if the times contradict the story. */
+  /** Absent if a delivery is missing, or if the events' times do not show their real order. */
   readonly lives?: readonly Life[] | undefined;
 }
 
-/** Registers handlers on a mirror, and returns a function that returns the resulting state. */
+/** Registers handlers on a mirror. May return a function that reads what the handlers have done. */
 export type Register = (mirror: Mirror) => (() => unknown) | undefined | void;
 
 /** Options of `assertConverges`. */
 export interface ConvergeOptions {
   /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
-  /** Repeats a run. Default 1. */
+  /** The same seed gives the same orders. Default 1. */
   readonly seed?: number | undefined;
   /** The number of other orders to try, beside the given one. Default 3. */
   readonly orders?: number | undefined;
-  /** The lives whose deliveries are all there: the mirror must end in their `truth`. Default: `deliveries.lives`. */
+  /** Lives whose deliveries are all in the list. The mirror must end in their `truth`. Default: `deliveries.lives`. */
   readonly lives?: readonly Life[] | undefined;
-  /** Makes the store of each mirror. Default: a store in memory. */
+  /** Creates the store of each mirror. Default: a store in memory. */
   readonly store?: (() => Store) | undefined;
   /**
-   * Registers your handlers on each mirror, once for each order. The returned function must return the same after every
-   * order: the result must not depend on the order.
+   * Registers your handlers on each mirror, once for each order. The function that it returns must return the same after
+   * every order.
    */
   readonly register?: Register | undefined;
-  /** The state that your handlers must end in. Compared with what `register`'s function gives. */
+  /** The state that `register`'s function must return in the end. */
   readonly expected?: unknown;
 }
 
 /**
- * Sends the deliveries to fresh mirrors in several orders, with duplicates, fresh ids, forged copies, and several at once.
- * Each time the mirror must give the same result. If the correct state is known, the result must equal it. A rebuild must
- * change nothing.
+ * Sends the deliveries to fresh mirrors in several orders: with duplicates, new ids and forged copies, and several at once.
+ * Each time the mirror must end in the same state. If `lives` are known, it must be their `truth`. A rebuild must change
+ * nothing.
  *
  * ```ts
- * for (const { deliveries, ...life } of livesFrom(1, 20)) await assertConverges(deliveries, { lives: [{ deliveries, ...life
- * }] });
+ * for (const life of livesFrom(1, 20)) await assertConverges(life.deliveries, { lives: [life] });
  * ```
  *
  * @throws AssertionError with the difference, and the deliveries as a timeline
@@ -65,7 +64,7 @@ export async function assertConverges(deliveries: Schedule, options: ConvergeOpt
     const batches = rearranged(distinct, random);
     const other = await bring(batches, options, lives);
     const where = `(order ${order}, seed ${seed})`;
-    await telling(batches, `another order changes what the mirror tells ${where}`, () =>
+    await telling(batches, `another order changes the mirror's state ${where}`, () =>
       deepStrictEqual(other.observed, first.observed),
     );
     await telling(batches, `another order changes the handlers' state ${where}`, () =>
@@ -84,15 +83,17 @@ async function bring(
   const { mirror } = opened;
   try {
     const readState = register?.(mirror);
-    await telling(batches, "an answer is not as promised", () => deliverAll(opened, batches));
+    await telling(batches, "an answer is wrong", () => deliverAll(opened, batches));
     await mirror.idle();
     await telling(batches, "the mirror differs from the service's own record", async () => {
       for (const { contractId, truth } of lives) deepStrictEqual(await readLife(mirror, contractId), truth);
     });
-    await telling(batches, "the mirror tells of what no whole life has", () => checkAnomalies(mirror, lives));
+    await telling(batches, "the mirror has an anomaly that these lives do not explain", () =>
+      checkAnomalies(mirror, lives),
+    );
     const observed = await readMirror(mirror);
     await mirror.rebuild();
-    await telling(batches, "a rebuild changes what the mirror tells", async () =>
+    await telling(batches, "a rebuild changes the mirror's state", async () =>
       deepStrictEqual(await readMirror(mirror), observed),
     );
     return { observed, state: await readState?.() };

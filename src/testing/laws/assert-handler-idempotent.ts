@@ -13,14 +13,14 @@ import { crashing, noCrash, type Crash, type Run } from "./crashing.ts";
 export interface IdempotentOptions {
   /** The secret that signed the deliveries. Default: `testSecret`. */
   readonly secret?: string | undefined;
-  /** Makes the store of each mirror, for `inTransaction` handlers: `() => sqlite(":memory:")`. Default: in memory. */
+  /** Creates the store of each mirror. `inTransaction` handlers need one with SQL: `() => sqlite(":memory:")`. Default: a store in memory. */
   readonly store?: (() => Store) | undefined;
 }
 
 /**
- * Sends the deliveries to your handlers once as they are. Then it sends them with duplicates, with attempts that fail before
- * their side effect, and with crashes after it. The state must be the same each time. `register` is called once for each of
- * these runs. A crash ends an attempt. It does not reset the variables of `register`.
+ * Runs your handlers on the deliveries, first without faults. Then it runs them with duplicates, with attempts that fail
+ * before their side effect, and with attempts that crash after it. The state must be the same each time. It calls `register`
+ * once for each run. A crash ends an attempt. It does not reset the variables of `register`.
  *
  * ```ts
  * await assertHandlerIdempotent((mirror) => {
@@ -41,12 +41,12 @@ export async function assertHandlerIdempotent(
   const twice = repeated(once.flat());
   const plain = await bring(register, once, noCrash, options);
   const runs: readonly (readonly [title: string, batches: readonly Delivery[][], crash: Crash])[] = [
-    ["run again without a fault", once, noCrash],
-    ["every delivery came again", twice, noCrash],
+    ["they ran again without a fault", once, noCrash],
+    ["every delivery arrived again", twice, noCrash],
     ["every first attempt failed before its side effect", once, { before: 1, after: 0 }],
     ["every first attempt crashed after its side effect", once, { before: 0, after: 1 }],
     [
-      "everything came again, and two attempts of each crashed after their side effect",
+      "every delivery arrived again, and two attempts of each job crashed after their side effect",
       twice,
       { before: 0, after: 2 },
     ],
@@ -55,7 +55,7 @@ export async function assertHandlerIdempotent(
     const other = await bring(register, batches, crash, options);
     await telling(
       batches,
-      `the handlers' state is another when ${title}`,
+      `the handlers' state differs when ${title}`,
       () => deepStrictEqual(other.state, plain.state),
       tellRuns(other.runs),
     );

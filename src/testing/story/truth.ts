@@ -3,14 +3,14 @@ import type { History } from "./history.ts";
 import type { TrueDispute, TruePayment, TrueRefund } from "./life.ts";
 
 /**
- * The correct state of a contract at the end of its life: the service's own record. It shares no code with the mirror.
+ * The correct state of a contract at the end of its life, as the service has it. It is computed without the mirror's code.
  */
 export interface LifeTruth {
   /** The contract's external id. */
   readonly contractId: string;
   /** The contract's status. */
   readonly status: string | null;
-  /** The status of each milestone with an event, by id. */
+  /** The status of each milestone that had an event, by its id. */
   readonly milestones: Readonly<Record<string, string>>;
   /** The refunds. */
   readonly refunds: readonly ToldRefund[];
@@ -26,7 +26,7 @@ export interface LifeTruth {
   readonly amountMinor: number;
 }
 
-/** A refund with the times that its events give: ISO 8601 with seven decimals and `Z`. */
+/** A refund with the times of its events: ISO 8601 with seven decimals and `Z`. */
 export interface ToldRefund extends Omit<TrueRefund, "initiatedBy" | "succeededBy"> {
   /** The time of its first event. */
   readonly initiatedAt: string | null;
@@ -34,7 +34,7 @@ export interface ToldRefund extends Omit<TrueRefund, "initiatedBy" | "succeededB
   readonly succeededAt: string | null;
 }
 
-/** A dispute with the time that its event gives. */
+/** A dispute with the time of its event. */
 export interface ToldDispute extends Omit<TrueDispute, "raisedBy"> {
   /** The time of its event. */
   readonly raisedAt: string | null;

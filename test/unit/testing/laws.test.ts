@@ -77,7 +77,7 @@ describe("assertHandlerIdempotent", () => {
         story,
       ),
     );
-    expect(message).toContain("another when every first attempt crashed after its side effect");
+    expect(message).toContain("differs when every first attempt crashed after its side effect");
     expect(message).toContain("ship payment.completed CNT-1, attempt 1: crashed after its side effect");
     expect(message).toContain("ship payment.completed CNT-1, attempt 2: done");
   });
