@@ -14,12 +14,12 @@ import {
   recordedDeliveries,
   receiverConformance,
   testSecret,
-  type Observation,
 } from "../../src/testing.ts";
 import { arbitraries } from "../../src/testing-fast-check.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { expectConforming } from "./conforming.ts";
+import { observeMirror } from "./observe-mirror.ts";
 import { register, stateOf } from "./sample/handlers.ts";
 import { startServer } from "./serve.ts";
 
@@ -72,7 +72,7 @@ describe("the mirror under the kit", () => {
     const report = await receiverConformance(server.url, {
       secret: testSecret,
       timeoutMs: 10_000,
-      observe: (contractId) => observe(process.mirror, contractId),
+      observe: (contractId) => observeMirror(process.mirror, contractId),
       restart: async () => {
         process.kill();
         process = await startProcess(disk);
@@ -92,17 +92,4 @@ async function startProcess(disk: Store): Promise<{ readonly mirror: Mirror; kil
   const store = Object.create(disk, { transaction: { value: transaction } }) as Store;
   const mirror = await createMirror({ store, logger: silentLogger, webhook: { secrets: testSecret } });
   return { mirror, kill: () => (isDead = true) };
-}
-
-async function observe(mirror: Mirror, contractId: string): Promise<Observation | undefined> {
-  const contract = await mirror.contracts.get(contractId);
-  if (contract === undefined) return undefined;
-  const { items } = await mirror.payments.list({ contractId });
-  const refunds = contract.refunds.map(({ refundId, state }) => [refundId, state]);
-  return {
-    status: contract.status,
-    paidMinor: items.reduce((sum, { amountMinor }) => sum + (amountMinor ?? 0), 0),
-    refunds: Object.fromEntries(refunds) as Record<string, string>,
-    history: (await mirror.contracts.history(contractId)).map(({ from, to, moved }) => ({ from, to, moved })),
-  };
 }
