@@ -1,32 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { AnswerInput, FoldInput, RequestInput } from "../../../src/domain/input.ts";
+import type { AnswerInput, FoldInput } from "../../../src/domain/input.ts";
 import { intentIdOf, requestKeyOf } from "../../../src/domain/own-refund.ts";
 import { orderKeyOf } from "../../../src/shared/wire-time.ts";
-import { at, event, foldOf, kindsOf, permutations, sha256, snapshot } from "../../support/delivery.ts";
-
-interface Asked {
-  readonly intentId?: string;
-  readonly seconds?: number;
-  readonly milestoneId?: string | null;
-  readonly refundKind?: "full" | "partial";
-}
-
-function factsOf({ intentId = "i-1", milestoneId = null, refundKind = "full" }: Asked) {
-  return { of: "refund", intentId, contractId: "CNT-1", milestoneId, refundKind, amountMinor: 2500 } as const;
-}
-
-function asked(shape: Asked = {}): RequestInput {
-  const takenAt = at(shape.seconds ?? 0);
-  const facts = { ...factsOf(shape), takenAt, orderKey: orderKeyOf(takenAt) };
-  return { kind: "request", digest: sha256(JSON.stringify(facts)), receivedAt: takenAt, facts };
-}
-
-/** The answer to `asked` of the same shape, one second later. */
-function answered(refundId: string | null, shape: Asked = {}): AnswerInput {
-  const [requestedAt, takenAt] = [at(shape.seconds ?? 0), at((shape.seconds ?? 0) + 1)];
-  const facts = { ...factsOf(shape), takenAt, orderKey: orderKeyOf(takenAt), requestedAt, refundId };
-  return { kind: "answer", digest: sha256(JSON.stringify(facts)), receivedAt: takenAt, facts };
-}
+import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
+import { answered, asked, type Asked } from "./own-calls.ts";
 
 const initiated = (seconds: number, transactionId = "T-1", more = {}) =>
   event("refund.full-initiated", { seconds, transactionId, amount: 25, previousStatus: "Escrow", ...more });

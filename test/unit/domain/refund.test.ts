@@ -514,3 +514,20 @@ it("a refund of a target that was never under way is not inferred to have succee
   const stays = initiated({ status: "Escrow" });
   expect(refundsOf(paid, stays, read)).toMatchObject([{ state: "initiated", inferred: false }]);
 });
+
+it("a refund is inferred to have succeeded where an event of its beginning leaves the target Refunded", () => {
+  const again = initiated({ seconds: 50, status: "Refunded", previousStatus: "RefundInProgress" });
+  expect(refundsOf(paid, initiated(), again)).toMatchObject([{ state: "succeeded", inferred: true }]);
+});
+
+it("a milestone's refund that began before its target went RefundInProgress is not inferred", () => {
+  const early = event("milestone.refund.full-initiated", {
+    seconds: 0,
+    milestoneId: 13,
+    transactionId: "T-1",
+    status: "Escrow",
+  });
+  const under = event("milestone.noted", { seconds: 10, milestoneId: 13, status: "RefundInProgress" });
+  const over = event("milestone.noted", { seconds: 20, milestoneId: 13, status: "Refunded" });
+  expect(refundsOf(early, under, over)).toMatchObject([{ state: "initiated", inferred: false }]);
+});
