@@ -457,3 +457,19 @@ it("a milestone's status that contradicts its event type wins, and is flagged", 
   expect(state.milestones.get("13")?.status).toBe("Disputed");
   expect(kindsOf(state)).toContain("status-mismatch");
 });
+
+it("a milestone's Dispute is its Disputed: no contradiction", () => {
+  const disputed = event("milestone.disputed", { seconds: 0, milestoneId: 13, status: "Dispute" });
+  const state = foldOf(event("milestone.payment.completed", { seconds: -1, milestoneId: 13 }), disputed);
+  expect(kindsOf(state)).not.toContain("status-mismatch");
+  expect(state.milestones.get("13")?.status).toBe("Disputed");
+});
+
+it.each([
+  ["refund.partial-succeeded", "Escrow"],
+  ["refund.full-succeeded", "PartiallyRefunded"],
+])("%s that says %s contradicts itself", (type, status) => {
+  expect(kindsOf(foldOf(event(type, { seconds: 0, transactionId: "T-1", status })))).toContain(
+    "status-mismatch",
+  );
+});

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { advance, fold } from "../../../src/domain/fold.ts";
+import { advance } from "../../../src/domain/fold.ts";
 import { compareText, groupByTime, queueTied } from "../../../src/domain/order.ts";
 import { emptyState, type TransitionRecord } from "../../../src/domain/records.ts";
 import { finish } from "../../../src/domain/steps.ts";
@@ -200,24 +200,6 @@ describe("events of equal times", () => {
     ];
     expect(everyOrder(inputs).size).toBe(1);
     expect(foldOf(...inputs).milestones.get("1")?.status).toBe("Released");
-  });
-
-  it.each([
-    ["without a time", {}],
-    [
-      "that follow from each other",
-      { seconds: 0, milestoneId: 1, status: "Frozen", previousStatus: "Frozen" },
-    ],
-  ])("cost no square of their number: 100,000 %s", (_, shape) => {
-    const facts = event("milestone.updated", { milestoneId: 2, status: "Escrow", ...shape }).facts;
-    const inputs = Array.from({ length: 100_000 }, (__, id) => ({
-      kind: "event" as const,
-      digest: String((id * 7919) % 100_000),
-      webhookId: `${id}`,
-      receivedAt: at(0),
-      facts: { ...facts, status: id % 2 === 0 ? facts.status : "Thawed" },
-    }));
-    expect(fold("CNT-1", inputs, { skewMs }).contract.transitionCount).toBe(100_000);
   });
 
   it("hold snapshots of one second by rank, then digest", () => {

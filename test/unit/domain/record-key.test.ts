@@ -53,3 +53,10 @@ describe("the key of a record", () => {
     expect(payment).toMatchObject({ paymentId: id, milestoneId: id });
   });
 });
+
+const ofLength = (length: number) => recordKey("x".repeat(length - '[""]'.length));
+
+it("a key of up to 120 characters stands as it is, a longer one as its digest in hex", () => {
+  expect(ofLength(120)).toBe(`["${"x".repeat(116)}"]`);
+  expect(ofLength(121)).toMatch(/^sha256:[0-9a-f]{64}$/);
+});

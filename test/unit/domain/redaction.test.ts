@@ -61,7 +61,7 @@ describe("a redaction", () => {
   });
 
   it("leaves an amount that was never told absent, and calls about refunds and itself as they are", () => {
-    expect(redactInput(snapshot({ seconds: 0, fields: { title: "A car" } })).facts.fields).toEqual({});
+    expect(redactInput(snapshot({ seconds: 0, fields: { title: "A car" } })).facts.fields).toStrictEqual({});
     expect(redactInput(redaction)).toEqual(redaction);
     const of = { of: "refund", intentId: "i-1", contractId: "CNT-1", milestoneId: null } as const;
     const facts = { ...of, refundKind: "full", orderKey: "", takenAt: at(0), amountMinor: 1 } as const;
@@ -89,11 +89,12 @@ describe("a redaction", () => {
         },
       ],
     });
-    const { milestones } = foldOf(
+    const { milestones, anomalies } = foldOf(
       redaction,
       webhooks,
       snapshot({ seconds: 10, milestones: [shown("13", "2026-05-01", 500)] }),
     );
     expect([...milestones.keys()]).toEqual(["c0ffee00-0000-4000-8000-000000000000"]);
+    expect(anomalies).toEqual([]);
   });
 });
