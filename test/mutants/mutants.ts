@@ -14,6 +14,8 @@ const deliveryRow = { file: "src/receiver/deliveries/delivery-row.ts", tests: ["
 const receive = { file: "src/receiver/receive.ts" };
 const sqliteTables = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/indexes"] };
 const verdict = { file: "src/client/http/verdict.ts", tests: ["client/verdict"] };
+const payload = { file: "src/store/payload.ts", tests: ["retention/prune"] };
+const prune = { file: "src/retention/prune.ts", tests: ["retention/prune"] };
 const proof = { file: "src/receiver/secrets/proof.ts", tests: ["receiver/verify"] };
 
 export const mutants: readonly Mutant[] = [
@@ -317,5 +319,114 @@ export const mutants: readonly Mutant[] = [
     find: '{ by: ["changedAt", "contractId", "refundKey"], bounded: true },',
     replace: "",
     tests: ["queries/plans"],
+  },
+  {
+    name: "a redaction is forgotten in a refold",
+    file: "src/domain/fold.ts",
+    find: "redactedAt === null ? inputs : inputs.map(redactInput);",
+    replace: "inputs;",
+    tests: ["domain/redaction"],
+  },
+  {
+    name: "a redaction is forgotten by later deliveries",
+    file: "src/receiver/contracts/redacted.ts",
+    find: "if (![...contracts.keys()].some(isRedacted)) return news;",
+    replace: "return news;",
+    tests: ["retention/prune"],
+  },
+  {
+    ...prune,
+    name: "prune takes the facts too",
+    find: "return old.length;",
+    replace:
+      'await tx.updateEach("deliveries", "contentKey", old.map((contentKey) => ({ contentKey, facts: null })));\n  return old.length;',
+  },
+  {
+    ...prune,
+    name: "prune takes the body of an open job",
+    find: "ofOutcome.map(({ contentKey }) => contentKey), ...owed]",
+    replace: "ofOutcome.map(({ contentKey }) => contentKey)]",
+  },
+  {
+    ...payload,
+    name: "prune takes the body of what is quarantined",
+    find: 'keptOutcomes = ["quarantined"]',
+    replace: "keptOutcomes = []",
+  },
+  {
+    ...payload,
+    name: "prune keeps the body of what is dismissed",
+    find: 'keptOutcomes = ["quarantined"]',
+    replace: 'keptOutcomes = ["quarantined", "dismissed"]',
+  },
+  {
+    name: "anybody lets a lease go",
+    file: "src/healing/lease.ts",
+    find: "if (row?.holder === holder)",
+    replace: "if (row !== undefined)",
+    tests: ["healing/leases"],
+  },
+  {
+    name: "a lease is asked for, and held by another",
+    file: "src/testing/plain-queue.ts",
+    find: "if (known !== undefined && known.holder !== holder && known.heldUntil >= nowPlus(0)) return false;",
+    replace: "",
+    tests: ["healing/leases"],
+  },
+  {
+    name: "a new secret puts the old one out of use before it is saved",
+    file: "src/receiver/secrets/live-secrets.ts",
+    find: "[...secrets, adopted]",
+    replace: "[adopted]",
+    tests: ["healing/both-secrets"],
+  },
+  {
+    name: "one day of deliveries makes the next one's silence odd",
+    file: "src/healing/silence.ts",
+    find: "const daysBack = 7;",
+    replace: "const daysBack = 1;",
+    tests: ["healing/silence"],
+  },
+  {
+    name: "silence is told of while every contract has ended",
+    file: "src/healing/silence.ts",
+    find: "return (await hasProgress(reader)) ? last : undefined;",
+    replace: "return last;",
+    tests: ["healing/silence"],
+  },
+  {
+    name: "an answer outranks the events that passed while it was on the way",
+    file: "src/reconcile/snapshot-of.ts",
+    find: "dateMs - Math.max(0, info?.tookMs ?? 0)",
+    replace: "dateMs",
+    tests: ["reconcile/drift"],
+  },
+  {
+    name: "the report of drift forgets a field",
+    file: "src/reconcile/drift.ts",
+    find: '"businessName", "serviceType"] as const;',
+    replace: '"businessName"] as const;',
+    tests: ["reconcile/drift"],
+  },
+  {
+    name: "a stale read is not repeated",
+    file: "src/reconcile/reconcile.ts",
+    find: "else stale.push(contractId);",
+    replace: "",
+    tests: ["reconcile/many"],
+  },
+  {
+    name: "the token follows a redirect",
+    file: "src/client/http/exchange.ts",
+    find: 'redirect: "manual", signal',
+    replace: 'redirect: "follow", signal',
+    tests: ["client/answers"],
+  },
+  {
+    name: "a token that was refused is used again",
+    file: "src/client/http/call.ts",
+    find: "tokens?.drop(token);",
+    replace: "",
+    tests: ["client/tokens"],
   },
 ];

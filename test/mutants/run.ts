@@ -3,10 +3,11 @@
  * tests green has survived: either a test is missing, or the code that was changed is not needed.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createServerOfOurs } from "../support/postgres-server.ts";
 import { kitMutants } from "./kit-mutants.ts";
 import { mutants as ourMutants, type Mutant } from "./mutants.ts";
 
@@ -47,7 +48,10 @@ await main();
 
 async function main(): Promise<void> {
   for (const mutant of mutants) applied(mutant, readFileSync(join(root, mutant.file), "utf8"));
+  // One for all runs: the tests of healing are tried on it too.
+  const postgres = await createServerOfOurs();
   const trees = Array.from({ length: atOnce }, copyTree);
+  process.env["DATABASE_URL"] = postgres.url;
   try {
     const everyTest = [...new Set(mutants.flatMap(({ tests }) => tests))];
     const baseline = await runTests(trees[0] as string, everyTest);
@@ -57,6 +61,7 @@ async function main(): Promise<void> {
     report(verdicts);
     process.exitCode = verdicts.every(({ killedBy }) => killedBy !== undefined) ? 0 : 1;
   } finally {
+    await postgres.remove();
     for (const tree of trees) rmSync(tree, { recursive: true, force: true });
   }
 }
@@ -65,9 +70,8 @@ function copyTree(): string {
   const tree = mkdtempSync(join(tmpdir(), "escrow-mutants-"));
   for (const path of copied) cpSync(join(root, path), join(tree, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
-  // The tests tried here need none of the set-up of the whole suite.
   const config =
-    'export default { test: { include: ["test/unit/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 120_000 } };\n';
+    'export default { test: { globalSetup: ["test/support/postgres-setup.ts"], testTimeout: 120_000 } };\n';
   writeFileSync(join(tree, "vitest.mutants.config.mjs"), config);
   return tree;
 }
@@ -108,15 +112,19 @@ async function runTests(tree: string, tests: readonly string[]): Promise<Verdict
   const started = performance.now();
   const output = join(tree, "report.json");
   rmSync(output, { force: true });
-  const files = tests.map((test) =>
-    test.startsWith("kit/") ? `test/${test}.test.ts` : `test/unit/${test}.test.ts`,
-  );
+  const files = tests.map(fileOf);
   const reporting = ["--reporter=json", `--outputFile=${output}`];
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const options = ["run", "--config", "vitest.mutants.config.mjs", "--bail", "1", ...reporting, ...files];
   const errors = await runNode([vitest, ...options], tree);
   const verdict = readReport(output, errors);
   return { killedBy: verdict, seconds: (performance.now() - started) / 1000 };
+}
+
+/** `kit/core` is in `test`, `domain/fold` in `test/unit`. */
+function fileOf(test: string): string {
+  const unit = `test/unit/${test}.test.ts`;
+  return existsSync(join(root, unit)) ? unit : `test/${test}.test.ts`;
 }
 
 /** What it wrote to stderr. */
@@ -154,7 +162,7 @@ function whyOf(message = ""): string {
     .map((line) => line.replace(/^(Got )?\w*Error( \[\w+\])?: (?=.)/, "").trim());
   const own = lines.find(
     (line) =>
-      / (order|truth|record|promised|tells|state|answered) ?|^fails: |^expected \[/.test(line) &&
+      / (order|truth|record|wrong|anomaly|state|answered) ?|^fails: |^expected \[/.test(line) &&
       !line.startsWith("Property"),
   );
   return own === undefined ? "" : ` (${own.slice(0, 160)})`;
