@@ -1,4 +1,4 @@
-/** `npm run soak`: the laws and the simulation at their full counts, with a summary at the end. */
+/** `npm run soak`: the laws and the simulation at their full counts, then the mutants of the domain, with a summary at the end. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-soak-"));
 const summary = join(folder, "summary.jsonl");
 writeFileSync(summary, "");
 const start = performance.now();
-const failed = (await runTests()) !== 0;
+const failed = (await runTests()) + (await run(["tsx", "test/mutants/domain.ts"], process.env)) !== 0;
 const ran = readFileSync(summary, "utf8")
   .split("\n")
   .filter((line) => line !== "")
@@ -37,16 +37,16 @@ console.log(failed ? "  FAILED: see above; SEED=… repeats a run" : "  everythi
 process.exitCode = failed ? 1 : 0;
 
 /** One file after another: the soak may take long, but not the whole machine. */
-async function runTests(): Promise<number> {
+function runTests(): Promise<number> {
   const vitest = ["vitest", "run", "--config", "test/vitest.config.ts", "--no-file-parallelism"];
   const folders = ["property", "simulation", "postgres", "kit", "reconcile", "retention", "healing"].map(
     (name) => `test/${name}`,
   );
-  const env = { ...fullCounts, ...process.env, SOAK_SUMMARY: summary };
-  const tests = spawn("npx", [...vitest, ...folders], {
-    env,
-    stdio: "inherit",
-  });
-  const [code] = (await once(tests, "exit")) as [number | null];
+  return run([...vitest, ...folders], { ...fullCounts, ...process.env, SOAK_SUMMARY: summary });
+}
+
+async function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn("npx", command, { env, stdio: "inherit" });
+  const [code] = (await once(child, "exit")) as [number | null];
   return code ?? 1;
 }
