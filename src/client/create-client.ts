@@ -4,7 +4,7 @@ import type { ContractCalls } from "./contracts.ts";
 import type { Line } from "./http/call.ts";
 import { tokenSource } from "./http/token-source.ts";
 import { createTokens } from "./http/tokens.ts";
-import { parseOptions } from "./options.ts";
+import { parseClientOptions } from "./options.ts";
 import type { ClientOptions, SandboxLike } from "./options.ts";
 import { userCalls } from "./users.ts";
 import type { UserCalls } from "./users.ts";
@@ -31,7 +31,7 @@ export interface Client {
  * @throws EscrowMirrorError `invalid-configuration` that names each wrong option
  */
 export function createClient(options: ClientOptions | SandboxLike): Client {
-  const settings = parseOptions(options);
+  const settings = parseClientOptions(options);
   const line: Line = { ...pickLine(settings), random: Math.random };
   const tokens = createTokens(tokenSource(settings, line), line.clock);
   const secrets = "clientSecret" in settings ? [settings.clientSecret] : [];

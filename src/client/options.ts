@@ -76,7 +76,7 @@ export interface SandboxLike {
 export type Settings = z.output<typeof credentialSchema> | z.output<typeof tokenSchema>;
 
 /** @throws EscrowMirrorError `invalid-configuration` that names each wrong option */
-export function parseOptions(options: ClientOptions | SandboxLike): Settings {
+export function parseClientOptions(options: ClientOptions | SandboxLike): Settings {
   const given: unknown = isSandbox(options) ? fromSandbox(options) : options;
   const byToken = typeof given === "object" && given !== null && "getToken" in given;
   return byToken

@@ -1,9 +1,7 @@
+import type { Place } from "../store/pages.ts";
 import type { FieldOf, Store } from "../store/store.ts";
 import { tables, type TableName, type Tables } from "../store/tables.ts";
 import { valueOf } from "./rows.ts";
-
-/** Where a row is in the order of its table. */
-export type Place = readonly (string | number)[];
 
 export interface Paging<Name extends TableName> {
   readonly pageRows: number;

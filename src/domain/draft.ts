@@ -2,7 +2,7 @@ import type { AnomalyKind } from "./anomaly.ts";
 import type { Standing, Decision } from "./decide.ts";
 import { putMilestone, type Lookups } from "./lookups.ts";
 import { sourceOf } from "./machine.ts";
-import type { Move } from "./moves.ts";
+import type { ReportedMove } from "./moves.ts";
 import type {
   AnomalyRecord,
   ContractRecord,
@@ -91,7 +91,7 @@ export function standingOf(draft: Draft, milestoneId: string | null): Standing {
 }
 
 /** Writes a decision into the history and, where it moved, into the entity. */
-export function recordMove(draft: Draft, origin: Origin, move: Move, decision: Decision): void {
+export function recordMove(draft: Draft, origin: Origin, move: ReportedMove, decision: Decision): void {
   const { status: from } = standingOf(draft, move.milestoneId);
   recordTransition(draft, origin, move, from, decision);
   if (decision.moved) setStatus(draft, origin, move, from);
@@ -125,7 +125,7 @@ function blankMilestone(contractId: string, milestoneId: string): MilestoneRecor
 function recordTransition(
   draft: Draft,
   origin: Origin,
-  move: Move,
+  move: ReportedMove,
   from: string | null,
   decision: Decision,
 ): void {
@@ -146,7 +146,7 @@ function recordTransition(
   });
 }
 
-function setStatus(draft: Draft, origin: Origin, move: Move, from: string | null): void {
+function setStatus(draft: Draft, origin: Origin, move: ReportedMove, from: string | null): void {
   const moved = {
     status: move.next,
     statusSince: origin.at,

@@ -20,7 +20,7 @@ import {
   type RedactionInput,
   type StoredInput,
 } from "./input.ts";
-import { contradictsType, impliedStatus, movesOf } from "./moves.ts";
+import { contradictsType, impliedStatus, reportedMoves } from "./moves.ts";
 import { groupByTime, queueTied, takeTied } from "./order.ts";
 import { recordDispute, recordPayment } from "./payment.ts";
 import { putMilestone } from "./lookups.ts";
@@ -135,7 +135,7 @@ function applyEvent(draft: Draft, facts: EventFacts, origin: Origin, options: Fo
   if (facts.milestoneId !== null) ensureMilestone(draft, origin, facts.milestoneId);
   const phase = refundPhaseOf(facts.event);
   const overlapped = phase && overlappedBy(draft, facts, phase);
-  const refunded = movesOf(facts).flatMap((move) => {
+  const refunded = reportedMoves(facts).flatMap((move) => {
     const standing = standingOf(draft, move.milestoneId);
     const claim = { next: move.next, prev: move.prev, orderKey: facts.orderKey };
     const decision = decideEvent(move.machine, standing, claim, options.skewMs);

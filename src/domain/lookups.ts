@@ -82,9 +82,9 @@ function enter(places: Map<string, Set<string>>, refund: RefundRecord): void {
   places.set(place, ids.add(refund.refundKey));
 }
 
-type Place = Pick<RefundRecord, "kind" | "scope" | "milestoneId" | "refundId">;
+type RefundPlace = Pick<RefundRecord, "kind" | "scope" | "milestoneId" | "refundId">;
 
-function placeOf({ kind, scope, milestoneId, refundId }: Place): string {
+function placeOf({ kind, scope, milestoneId, refundId }: RefundPlace): string {
   return `${refundId === null ? "requested" : ""} ${kind} ${scope} ${milestoneId ?? ""}`;
 }
 

@@ -6,7 +6,7 @@ import { milestoneMachine } from "./milestone.ts";
 import { canonicalStatus } from "./status.ts";
 
 /** One thing that an event says of one entity. */
-export interface Move {
+export interface ReportedMove {
   readonly machine: Machine;
   /** `null` for the contract itself. */
   readonly milestoneId: string | null;
@@ -21,7 +21,7 @@ export interface Move {
  * event that names a milestone is the earlier edition's milestone refund: its status speaks of the contract, and the
  * milestone moves as the type implies.
  */
-export function movesOf(facts: EventFacts): Move[] {
+export function reportedMoves(facts: EventFacts): ReportedMove[] {
   if (familyOf(facts.event) === "milestone") return [...milestoneMove(facts), ...derivedMove(facts)];
   if (isEarlierMilestoneRefund(facts)) return [...contractMove(facts, facts.status), ...impliedMove(facts)];
   return contractMove(facts, facts.status ?? impliedStatus(facts.event));
@@ -45,29 +45,29 @@ function isEarlierMilestoneRefund(facts: EventFacts): boolean {
   return familyOf(facts.event) === "refund" && facts.milestoneId !== null;
 }
 
-function contractMove(facts: EventFacts, status: string | null): Move[] {
+function contractMove(facts: EventFacts, status: string | null): ReportedMove[] {
   return status === null ? [] : [move(contractMachine, null, status, facts.previousStatus)];
 }
 
-function milestoneMove(facts: EventFacts): Move[] {
+function milestoneMove(facts: EventFacts): ReportedMove[] {
   const status = facts.status ?? impliedStatus(facts.event);
   if (status === null || facts.milestoneId === null) return [];
   return [move(milestoneMachine, facts.milestoneId, status, facts.previousStatus)];
 }
 
 /** §3: a milestone's refund takes the contract along; the contract's machine says where. */
-function derivedMove(facts: EventFacts): Move[] {
+function derivedMove(facts: EventFacts): ReportedMove[] {
   const status = statusAfter(contractMachine, facts.event);
   return status === null ? [] : [{ ...move(contractMachine, null, status, null), derived: true }];
 }
 
 /** The milestone's move in a milestone refund of the earlier edition; the machine's row has the contract's event name. */
-function impliedMove(facts: EventFacts): Move[] {
+function impliedMove(facts: EventFacts): ReportedMove[] {
   const status = statusAfter(milestoneMachine, facts.event);
   return status === null ? [] : [move(milestoneMachine, facts.milestoneId, status, null)];
 }
 
-function move(machine: Machine, milestoneId: string | null, next: string, prev: string | null): Move {
+function move(machine: Machine, milestoneId: string | null, next: string, prev: string | null): ReportedMove {
   return {
     machine,
     milestoneId,

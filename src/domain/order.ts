@@ -3,7 +3,7 @@ import { createHeap, type Heap } from "./heap.ts";
 import type { FoldInput } from "./input.ts";
 import { contractMachine } from "./contract.ts";
 import { rankOf } from "./machine.ts";
-import { movesOf, type Move } from "./moves.ts";
+import { reportedMoves, type ReportedMove } from "./moves.ts";
 import { canonicalStatus } from "./status.ts";
 import { sortInSteps, stepItems, type Steps } from "./steps.ts";
 
@@ -94,7 +94,7 @@ export function compareText(a: string, b: string): number {
 /** An input with what it is ordered by among those of its instant. */
 export interface Tied {
   readonly input: FoldInput;
-  readonly move: Move | undefined;
+  readonly move: ReportedMove | undefined;
   readonly rank: number;
   readonly payloadId: string;
 }
@@ -110,7 +110,7 @@ function toTied(input: FoldInput): Tied {
       status === null ? Infinity : rankOf(contractMachine, canonicalStatus(contractMachine, status));
     return { input, move: undefined, rank, payloadId: "" };
   }
-  const move = movesOf(input.facts)[0];
+  const move = reportedMoves(input.facts)[0];
   const rank = move === undefined ? Infinity : rankOf(move.machine, move.next);
   return { input, move, rank, payloadId: input.facts.payloadId ?? "" };
 }

@@ -4,14 +4,14 @@ import type { MirrorClient, SubscriptionCalls } from "../reconcile/mirror-client
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 
-type Call = keyof SubscriptionCalls;
+type SubscriptionCall = keyof SubscriptionCalls;
 
 /**
  * The calls that a feature needs.
  *
  * @throws EscrowMirrorError `invalid-configuration` that names what the client lacks
  */
-export function callsFor<Needed extends Call>(
+export function callsFor<Needed extends SubscriptionCall>(
   caller: string,
   client: MirrorClient | undefined,
   needed: readonly Needed[],

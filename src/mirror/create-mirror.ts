@@ -11,7 +11,7 @@ import type { Store } from "../store/store.ts";
 import { createTelemetry, type Recorder } from "../telemetry/recorder.ts";
 import { createHealth, type Look } from "./health.ts";
 import type { Mirror } from "./mirror.ts";
-import { parseOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
+import { parseMirrorOptions, type MirrorOptions, type MirrorSettings } from "./options.ts";
 import { openSigning, type Signing } from "./signing.ts";
 import { createSurface } from "./surface.ts";
 
@@ -30,7 +30,7 @@ export type { Mirror } from "./mirror.ts";
  * @throws EscrowMirrorError `invalid-configuration`, `missing-peer`, `schema-version`, `store-unavailable`
  */
 export async function createMirror(options: MirrorOptions): Promise<Mirror> {
-  const settings = parseOptions(options);
+  const settings = parseMirrorOptions(options);
   const { store, migrate, logger, clock, folding } = settings;
   const log = createReceiverLog(logger, clock);
   const telemetry = createTelemetry(settings.telemetry, logger);

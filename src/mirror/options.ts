@@ -142,7 +142,7 @@ export interface MirrorSettings {
 }
 
 /** @throws EscrowMirrorError `invalid-configuration` that names the option, what is wrong with it and what fits */
-export function parseOptions(options: MirrorOptions): MirrorSettings {
+export function parseMirrorOptions(options: MirrorOptions): MirrorSettings {
   const { migrate, webhook, fold, intake, jobs, handlerTimeoutMs, intentTimeoutMs } = parseConfiguration(
     "createMirror",
     schema,

@@ -102,14 +102,14 @@ function createRecords(
   };
 }
 
-type Upkeep = "reconcile" | "rebuild" | "rotateSecret" | "prune" | "redact";
+type UpkeepMethod = "reconcile" | "rebuild" | "rotateSecret" | "prune" | "redact";
 
 /** Long calls, which wait for more than one transaction. */
 function createUpkeep(
   { signing, inside }: MirrorParts,
   commit: CommitParts,
   service: ServiceSurface,
-): Pick<Mirror, Upkeep> {
+): Pick<Mirror, UpkeepMethod> {
   return {
     reconcile: (options) => service.reconcile(options),
     rebuild: (options = {}) => rebuild(commit, options),

@@ -1,11 +1,12 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
 import { compareStored } from "../store/sql/text.ts";
+import type { Place } from "../store/pages.ts";
 import type { Condition, FieldOf, StoreReader, Stretch } from "../store/store.ts";
 import { allBut, tables, type TableName, type Tables } from "../store/tables.ts";
 import type { ColumnType } from "../store/tables/shape.ts";
 import { shown, textOf } from "./arguments.ts";
-import { wayThrough, type List, type Path } from "./paths.ts";
+import { walkThrough, type List, type Path } from "./paths.ts";
 
 /**
  * One page of a list. With several filters a page can have few items, or none, and still have a `nextCursor`: one read checks
@@ -44,7 +45,7 @@ export async function findPage<Name extends TableName>(
   request: PageRequest,
 ): Promise<Page<Tables[Name]>> {
   const limit = checkLimit(request.limit);
-  const { path, stretches, rest } = wayThrough(list, where);
+  const { path, stretches, rest } = walkThrough(list, where);
   const after = request.cursor == null ? undefined : parseCursor(list, path, request.cursor);
   const looking = { list, limit, where: rest };
   const looked: Looked<Tables[Name]>[] = [];
@@ -70,9 +71,6 @@ interface Looked<Row> {
   /** The place that it looked up to; `undefined` where that is the end. */
   readonly end: Place | undefined;
 }
-
-/** Where a row stands: its values of the path's `by`. */
-type Place = readonly (string | number)[];
 
 interface Looking<Name extends TableName> {
   readonly list: List<Name>;

@@ -25,7 +25,7 @@ export interface Path<Name extends TableName> {
 }
 
 /** How a filter goes through a list. */
-export interface Way<Name extends TableName> {
+export interface Walk<Name extends TableName> {
   readonly path: Path<Name>;
   /** One for each value that the path is asked for. */
   readonly stretches: readonly Omit<Stretch<Tables[Name]>, "rowsMax">[];
@@ -33,10 +33,10 @@ export interface Way<Name extends TableName> {
   readonly rest: readonly Condition<Tables[Name]>[];
 }
 
-export function wayThrough<Name extends TableName>(
+export function walkThrough<Name extends TableName>(
   { paths, descending }: List<Name>,
   where: readonly Condition<Tables[Name]>[],
-): Way<Name> {
+): Walk<Name> {
   const path = paths.find((each) => fits(each, where));
   if (path === undefined) throw new TypeError("a list has a path for every filter");
   const { of, by, present = [] } = path;

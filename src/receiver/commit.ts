@@ -24,7 +24,7 @@ export interface CommitParts {
   readonly listeners: Listeners;
 }
 
-/** The news of one transaction: inputs for the fold, and deliveries for the handlers. */
+/** The additions of one transaction: inputs for the fold, and deliveries for the handlers. */
 export interface Fresh {
   readonly inputs: readonly FoldInput[];
   readonly deliveries: readonly FreshDelivery[];
@@ -32,9 +32,9 @@ export interface Fresh {
   readonly stored?: readonly StoredContent[];
 }
 
-export interface CommitWork<News extends Fresh> {
+export interface CommitWork<Taken extends Fresh> {
   /** Says what is newly applied. Runs first, inside the transaction. */
-  readonly take: (tx: StoreTransaction) => Promise<News>;
+  readonly take: (tx: StoreTransaction) => Promise<Taken>;
   /** Makes contracts of it. Default: the step *transition*. */
   readonly fold?: (
     tx: StoreTransaction,
@@ -48,10 +48,10 @@ export interface CommitWork<News extends Fresh> {
 }
 
 /** Resolves once the work is durable. Rejects with what made the transaction roll back. */
-export async function commitOnce<News extends Fresh>(
+export async function commitOnce<Taken extends Fresh>(
   { store, clock, folding, listeners }: CommitParts,
-  work: CommitWork<News>,
-): Promise<News & { readonly changes: readonly ContractChange[] }> {
+  work: CommitWork<Taken>,
+): Promise<Taken & { readonly changes: readonly ContractChange[] }> {
   const { take, enter = () => {}, isAlone = true } = work;
   const { fold = (tx, inputs, contracts) => transition(tx, inputs, contracts, folding) } = work;
   // Whoever is registered by now hears of this commit.

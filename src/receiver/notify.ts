@@ -16,7 +16,7 @@ import { digestIn } from "./deliveries/content-key.ts";
 import { movesIn } from "./contracts/moves.ts";
 
 /** The news of a transaction, once everything else in it is written. */
-export interface News {
+export interface CommitNews {
   readonly deliveries: readonly FreshDelivery[];
   readonly inputs: readonly FoldInput[];
   readonly changes: readonly ContractChange[];
@@ -28,7 +28,7 @@ export interface Notifying {
   /** Whether any handler hears of this transaction. */
   isHeard(): Promise<boolean>;
   /** The last step before the commit. */
-  notify(news: News, spent: Spent): Promise<void>;
+  notify(news: CommitNews, spent: Spent): Promise<void>;
 }
 
 /** The handlers as the receiver sees them. */

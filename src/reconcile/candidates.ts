@@ -13,7 +13,7 @@ import type { ContractRow } from "../store/tables/contracts.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 
 /** The limits of a run. */
-export interface Scope {
+export interface RunLimits {
   /** ISO 8601: older entries of the log, and contracts that had ended before, are left out. */
   readonly since: string | undefined;
   /** Contracts that were read since then are left out; `undefined` in a dry run, which reads nothing into the mirror. */
@@ -27,7 +27,7 @@ export interface Scope {
 export async function* contractsOfLog(
   client: MirrorClient,
   store: Store,
-  scope: Scope,
+  scope: RunLimits,
 ): AsyncGenerator<string[]> {
   let entries: WebhookLogEntry[] = [];
   for await (const entry of client.webhooks.allLogs({}, { signal: scope.signal })) {
@@ -52,7 +52,11 @@ function isBefore(time: string | null | undefined, since: string | undefined): b
   return since !== undefined && known !== undefined && known.orderKey < orderKeyOf(since);
 }
 
-async function pickOfLog(store: Store, entries: readonly WebhookLogEntry[], scope: Scope): Promise<string[]> {
+async function pickOfLog(
+  store: Store,
+  entries: readonly WebhookLogEntry[],
+  scope: RunLimits,
+): Promise<string[]> {
   const ids = new Set(entries.map(idOfEntry));
   const rows = await store.read((reader) =>
     reader.lookup("contracts", "contractId", [...ids], allBut("contracts", ["contractId", "syncedAt"])),
@@ -82,7 +86,7 @@ function isReadAfter(syncedAt: string | null, happenedAt: string | null | undefi
 }
 
 /** In this run, that is. Not at its first instant: on a clock that stands still that may be an earlier one's. */
-function isRead(syncedAt: string | null, { startedAt }: Scope): boolean {
+function isRead(syncedAt: string | null, { startedAt }: RunLimits): boolean {
   return syncedAt !== null && startedAt !== undefined && syncedAt > startedAt;
 }
 
@@ -136,7 +140,7 @@ export interface MirrorPage {
 /** Contracts that have not ended, and of those that have, the ones that may have missed something. */
 export async function* contractsOfMirror(
   store: Store,
-  scope: Scope,
+  scope: RunLimits,
   after: string,
 ): AsyncGenerator<MirrorPage> {
   let end = after;
@@ -172,7 +176,7 @@ const walked = [
 async function pickOfMirror(
   reader: StoreReader,
   rows: readonly ContractRow[],
-  scope: Scope,
+  scope: RunLimits,
 ): Promise<string[]> {
   const { newsBefore, since } = scope;
   const unread = rows.filter(({ syncedAt }) => !isRead(syncedAt, scope));

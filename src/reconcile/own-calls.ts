@@ -16,7 +16,7 @@ import { numberToText } from "../events/json.ts";
 import { commitOnce, type CommitParts } from "../receiver/commit.ts";
 import {
   createKey,
-  digestOf,
+  inputDigest,
   insertInputs,
   refundKey,
   toCreateRequest,
@@ -195,7 +195,7 @@ function toId(id: string | number): string {
 
 function toRequest(facts: RefundAsked): RequestInput {
   const { intentId, takenAt } = facts;
-  return { kind: "request", digest: digestOf("refund", intentId), receivedAt: takenAt, facts };
+  return { kind: "request", digest: inputDigest("refund", intentId), receivedAt: takenAt, facts };
 }
 
 /** @param created `undefined` where the service refused */
@@ -209,7 +209,7 @@ function toAnswer(
   const takenAt = now < asked.takenAt ? asked.takenAt : now;
   return {
     kind: "answer",
-    digest: digestOf("answer", asked.intentId),
+    digest: inputDigest("answer", asked.intentId),
     receivedAt: now,
     facts: {
       ...asked,

@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { ProgressRow } from "../store/tables/operations.ts";
 
 /** A run that has begun. */
-export interface Run {
+export interface BegunRun {
   /** Contracts that were read since then need no other read. */
   readonly startedAt: string;
   /** The contract up to which the walk has come; `null` before the walk. */
@@ -19,7 +19,7 @@ export interface Run {
 /** A run that nobody was heard of for so long is not gone on with: what it read is old. */
 const resumableMs = 3_600_000;
 
-export async function openRun(store: Store, clock: Clock, since: string | undefined): Promise<Run> {
+export async function openRun(store: Store, clock: Clock, since: string | undefined): Promise<BegunRun> {
   const now = toIsoTime(clock.now());
   const oldest = toIsoTime(clock.now() - resumableMs);
   const row = await store.transaction(async (tx): Promise<ProgressRow> => {

@@ -2,12 +2,12 @@
 import { contractsOf } from "../queries/contracts.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store } from "../store/store.ts";
-import { contractsOfLog, contractsOfMirror, contractsOfQuarantine, type Scope } from "./candidates.ts";
+import { contractsOfLog, contractsOfMirror, contractsOfQuarantine, type RunLimits } from "./candidates.ts";
 import { driftOf, type Drift } from "./drift.ts";
 import { createIsolation, type Failure } from "./isolation.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 import { createPool, pause, type Pool } from "./pool.ts";
-import { openRun, type Run } from "./progress.ts";
+import { openRun, type BegunRun } from "./progress.ts";
 import type { ReadContract } from "./read-contract.ts";
 import { createRecent } from "./recent.ts";
 import type { ReconcileSettings } from "./reconcile-options.ts";
@@ -95,7 +95,11 @@ export async function reconcile(parts: ReconcileParts, settings: ReconcileSettin
   return checking.report;
 }
 
-function toScope({ since, olderThan, signal }: ReconcileSettings, clock: Clock, run: Run | undefined): Scope {
+function toScope(
+  { since, olderThan, signal }: ReconcileSettings,
+  clock: Clock,
+  run: BegunRun | undefined,
+): RunLimits {
   const newsBefore = olderThan === undefined ? undefined : toIsoTime(clock.now() - olderThan);
   return { since, startedAt: run?.startedAt, newsBefore, signal };
 }

@@ -8,7 +8,7 @@ import type { RedactionInput, StoredInput } from "../domain/input.ts";
 import { redactInput } from "../domain/input.ts";
 import { idOf } from "../queries/arguments.ts";
 import { commitOnce, type CommitParts } from "../receiver/commit.ts";
-import { digestOf, insertInputs } from "../receiver/contracts/intents.ts";
+import { inputDigest, insertInputs } from "../receiver/contracts/intents.ts";
 import { loadContracts } from "../receiver/contracts/load.ts";
 import { namedIn, redactDeliveries, redactIntents, toInputRow } from "../receiver/contracts/redacted.ts";
 import { noListeners } from "../receiver/notify.ts";
@@ -51,7 +51,7 @@ function storeRedaction(parts: RedactParts, contractId: string) {
   const facts = { contractId, orderKey: "", takenAt: null } as const;
   const redaction: RedactionInput = {
     kind: "redaction",
-    digest: digestOf("redaction", contractId),
+    digest: inputDigest("redaction", contractId),
     receivedAt,
     facts,
   };

@@ -5,12 +5,12 @@ import { silentLogger } from "../../shared/logger.ts";
 import { loadConfig } from "./config.ts";
 import { Misuse, Stopped } from "./explain.ts";
 import { loadSecrets } from "./secrets.ts";
-import { existingStoreAt, placeOf, type Place, type StoreFlags } from "./stores.ts";
+import { existingStoreAt, placeOf, type StorePlace, type StoreFlags } from "./stores.ts";
 
 /** Runs work on the mirror that is named, and closes it. It takes no deliveries in, runs no handlers and migrates nothing. */
 export async function withMirror<Result>(
   flags: StoreFlags,
-  work: (mirror: Mirror, place: Place) => Promise<Result>,
+  work: (mirror: Mirror, place: StorePlace) => Promise<Result>,
   client?: Client,
 ): Promise<Result> {
   const place = placeOf(flags);

@@ -45,7 +45,7 @@ export function withPlaceOptions(command: Command): Command {
 }
 
 /** Where the tables are. */
-export interface Place {
+export interface StorePlace {
   readonly address: string;
   readonly schema: string | undefined;
   readonly prefix: string | undefined;
@@ -59,7 +59,7 @@ const addressNames = ["ESCROW_MIRROR_STORE", "DATABASE_URL"] as const;
  *
  * @throws Misuse where none is named, and for a password that others can see
  */
-export function placeOf(flags: StoreFlags, option = "--store"): Place {
+export function placeOf(flags: StoreFlags, option = "--store"): StorePlace {
   const place = findPlace(flags, option);
   if (place !== undefined) return place;
   throw new Misuse(
@@ -68,7 +68,7 @@ export function placeOf(flags: StoreFlags, option = "--store"): Place {
 }
 
 /** The same, or `undefined` where no store is named. */
-export function findPlace(flags: StoreFlags, option = "--store"): Place | undefined {
+export function findPlace(flags: StoreFlags, option = "--store"): StorePlace | undefined {
   const config = loadConfig(flags.config);
   const secrets = loadSecrets(addressNames, flags.secretsFile);
   for (const [where, address] of [
@@ -102,14 +102,14 @@ export function kindOf(address: string): StoreKind {
 }
 
 /** The store at a place, not opened yet. */
-export function storeAt(place: Place): Store {
+export function storeAt(place: StorePlace): Store {
   if (kindOf(place.address) === "postgres") return postgresAt(place);
   refusePostgresOnly(place);
   return sqlite(fileOf(place.address), { prefix: place.prefix });
 }
 
 /** A store that is there already: a command that reads makes none. */
-export function existingStoreAt(place: Place): Store {
+export function existingStoreAt(place: StorePlace): Store {
   refuseMissing(place.address);
   return storeAt(place);
 }
@@ -129,7 +129,7 @@ export function refusePostgresOnly(place: Pick<StoreFlags, "schema" | "partition
     if (place[name] !== undefined) throw new Misuse(`--${name} is for Postgres: leave it out on SQLite.`);
 }
 
-function postgresAt({ address, schema, prefix, partition }: Place): Store {
+function postgresAt({ address, schema, prefix, partition }: StorePlace): Store {
   return postgres({ connectionString: address, schema, prefix, partition });
 }
 

@@ -9,7 +9,7 @@ export const answerBytesMax = 8 * 1_048_576;
  * The body as text. Reading stops at the limit, however much is promised or sent, and after inflating. Rejects where the
  * connection breaks.
  */
-export async function readBody(response: FetchResponse): Promise<Result<string, "too-large">> {
+export async function readAnswerBody(response: FetchResponse): Promise<Result<string, "too-large">> {
   const body = response.body as AsyncIterable<Uint8Array> | null | undefined;
   if (body === null || body === undefined) return ok("");
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 import { causesOf, codeOf } from "../causes.ts";
-import { readBody } from "./body.ts";
+import { readAnswerBody } from "./body.ts";
 import type { Fetch, FetchResponse } from "./fetch.ts";
 
 /** A request as it goes out. */
@@ -96,7 +96,7 @@ function startDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dead
 async function readAnswer(response: FetchResponse, deadline: Deadline): Promise<Exchange> {
   const { status, headers } = response;
   try {
-    return { kind: "answer", status, headers, body: await deadline.within(readBody(response)) };
+    return { kind: "answer", status, headers, body: await deadline.within(readAnswerBody(response)) };
   } catch (cause) {
     return { kind: "answer", status, headers, body: { ok: false, error: whyOf(cause, deadline) }, cause };
   }

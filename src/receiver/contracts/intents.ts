@@ -44,13 +44,13 @@ export function toCreateRequest(
 ): RequestInput {
   return {
     kind: "request",
-    digest: digestOf("create", intentId),
+    digest: inputDigest("create", intentId),
     receivedAt: createdAt,
     facts: { of: "create", contractId, orderKey: "", takenAt: null, fields: fields ?? {} },
   };
 }
 
-export function digestOf(...parts: readonly string[]): string {
+export function inputDigest(...parts: readonly string[]): string {
   return hash("sha256", JSON.stringify(parts), "hex");
 }
 

@@ -15,7 +15,7 @@ import type { ContractChange } from "../arrival.ts";
 import { loadInputs } from "./load.ts";
 import { drive } from "../transition.ts";
 
-interface Step {
+interface FoldStep {
   readonly input: FoldInput;
   readonly before: ContractState;
   readonly after: ContractState;
@@ -30,7 +30,7 @@ export async function movesIn(
   contentKeys: ReadonlyMap<string, string>,
 ): Promise<Move[]> {
   const byContract = groupBy(inputs, ({ facts }) => facts.contractId);
-  const steps: Step[] = [];
+  const steps: FoldStep[] = [];
   for (const change of changes) {
     const { contractId } = change.after.contract;
     steps.push(...(await stepsOf(tx, change, byContract.get(contractId) ?? [], options)));
@@ -43,13 +43,13 @@ async function stepsOf(
   { before, after }: ContractChange,
   added: readonly FoldInput[],
   options: FoldOptions,
-): Promise<Step[]> {
+): Promise<FoldStep[]> {
   const [first] = added;
   if (first === undefined) return [];
   if (added.length === 1) return [{ input: first, before, after }];
   const { contractId } = after.contract;
   const pace = createPace();
-  const steps: Step[] = [];
+  const steps: FoldStep[] = [];
   let stored: readonly FoldInput[] | undefined;
   let state = before;
   for (const [index, input] of added.entries()) {
@@ -76,7 +76,7 @@ async function storedBefore(
   return all.filter(({ digest }) => !digests.has(digest));
 }
 
-function movesOf({ input, before, after }: Step, contentKey: string | null): Move[] {
+function movesOf({ input, before, after }: FoldStep, contentKey: string | null): Move[] {
   const { contractId, status } = after.contract;
   const was = before.contract.contractId === "" ? emptyState(contractId) : before;
   const key = { inputKey: contentKey ?? input.digest, contentKey };

@@ -2,7 +2,7 @@
  * Contracts whose personal data was erased: later deliveries are stored without it. A commit reads of a redaction in the
  * contract's own row. It locks that row before it commits: so no commit stores again what a redaction is erasing.
  */
-import type { FoldInput, RequestInput, StoredInput } from "../../domain/input.ts";
+import type { RequestInput, StoredInput } from "../../domain/input.ts";
 import type { ContractRecord } from "../../domain/records.ts";
 import { redactFields, redactInput } from "../../domain/input.ts";
 import { inflateBody } from "../../events/inflate.ts";
@@ -13,17 +13,12 @@ import type { StoreTransaction } from "../../store/store.ts";
 import { allBut } from "../../store/tables.ts";
 import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { Committed, DeliveryArrival } from "../arrival.ts";
+import type { Fresh } from "../commit.ts";
 
 /** A newly stored delivery, and the contracts that it names. */
 export interface StoredContent {
   readonly contentKey: string;
   readonly contractIds: readonly string[];
-}
-
-interface News {
-  readonly inputs: readonly FoldInput[];
-  readonly deliveries: readonly FreshDelivery[];
-  readonly stored?: readonly StoredContent[] | undefined;
 }
 
 /** The deliveries of a commit that were not known before. */
@@ -42,7 +37,7 @@ function toStored(arrival: DeliveryArrival): StoredContent {
 }
 
 /** The contracts that a commit has to lock. */
-export function contractsNamed({ inputs, deliveries, stored = [] }: News): string[] {
+export function contractsNamed({ inputs, deliveries, stored = [] }: Fresh): string[] {
   const ids = new Set(inputs.map(({ facts }) => facts.contractId));
   for (const { contractId } of deliveries) if (contractId !== null) ids.add(contractId);
   for (const { contractIds } of stored) for (const id of contractIds) ids.add(id);
@@ -54,8 +49,8 @@ export function contractsNamed({ inputs, deliveries, stored = [] }: News): strin
 export async function heedRedactions(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,
-  news: News,
-): Promise<Pick<News, "inputs" | "deliveries">> {
+  news: Fresh,
+): Promise<Pick<Fresh, "inputs" | "deliveries">> {
   const isRedacted = (id: string | null): boolean => id !== null && contracts.get(id)?.redactedAt != null;
   if (![...contracts.keys()].some(isRedacted)) return news;
   const { inputs, deliveries, stored = [] } = news;

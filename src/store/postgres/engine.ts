@@ -99,7 +99,7 @@ export function createPostgresEngine(parts: PostgresEngineParts): PostgresEngine
 type Kind = "write" | "read" | "look";
 
 /** Where a transaction stands, for what its failure means. */
-interface Progress {
+interface TransactionProgress {
   /** Where the database is. */
   readonly store: string;
   /** A failure that was not undone: a commit would silently be a rollback. */
@@ -119,17 +119,23 @@ interface Asked {
 }
 
 interface Attempt extends Asked {
-  readonly progress: Progress;
+  readonly progress: TransactionProgress;
 }
 
 /** A bounded number of tries, and between them a wait in which whoever was in the way gets on. */
 async function runAgain<T>(
   store: string,
   { countdown }: Asked,
-  once: (progress: Progress) => Promise<T>,
+  once: (progress: TransactionProgress) => Promise<T>,
 ): Promise<T> {
   for (let tried = 1; ; tried++) {
-    const progress: Progress = { store, failed: undefined, lost: false, committing: false, again: false };
+    const progress: TransactionProgress = {
+      store,
+      failed: undefined,
+      lost: false,
+      committing: false,
+      again: false,
+    };
     try {
       return await once(progress);
     } catch (error) {
@@ -194,7 +200,11 @@ function beginOf(kind: Kind, timeLeftMs: number): string[] {
 const idleMs = 30_000;
 
 /** Runs a step on the connection; a fault of the store becomes `store-unavailable`. */
-async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = toStoreFault): Promise<T> {
+async function guarded<T>(
+  progress: TransactionProgress,
+  step: () => Promise<T>,
+  toFault = toStoreFault,
+): Promise<T> {
   try {
     return await step();
   } catch (error) {
@@ -203,7 +213,7 @@ async function guarded<T>(progress: Progress, step: () => Promise<T>, toFault = 
 }
 
 /** The first failure says why: what comes after it in the same transaction fails because of it. */
-function translate(error: unknown, progress: Progress, toFault: typeof toStoreFault): Error {
+function translate(error: unknown, progress: TransactionProgress, toFault: typeof toStoreFault): Error {
   if (isEscrowMirrorError(error)) return (progress.failed ??= error);
   const fault = faultOf(error);
   progress.lost ||= fault === "late" || fault === "lost";
@@ -228,7 +238,7 @@ interface TransactionSession extends ArraySession {
 function createSession(
   connection: Connection,
   { timeLeft, pause }: Countdown,
-  progress: Progress,
+  progress: TransactionProgress,
 ): TransactionSession {
   let last: Promise<unknown> = Promise.resolve();
 

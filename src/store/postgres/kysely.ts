@@ -21,7 +21,7 @@ import { exactNumbers, giveBack, take, toExactNumber } from "./pool.ts";
 import { tables, type TableName } from "../tables.ts";
 
 /** A connection and the way to give it back. */
-interface Lent {
+interface LentConnection {
   query(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>;
   /** `true` for one that failed: what state it is in nobody knows. */
   release(failed: boolean): void;
@@ -38,7 +38,7 @@ export interface ReadingParts {
   /** For messages: where the database is. */
   readonly store: string;
   readonly deadlineMs: number;
-  readonly lend: () => Promise<Lent>;
+  readonly lend: () => Promise<LentConnection>;
 }
 
 export function readingDialect(reading: ReadingParts): Dialect {
@@ -143,7 +143,7 @@ function noAnswer(ms: number): Error {
   return lateAnswer(`did not answer within ${ms} ms: does the server hang? Read fewer rows at a time`);
 }
 
-export async function lendOfPool(pool: PgPool): Promise<Lent> {
+export async function lendOfPool(pool: PgPool): Promise<LentConnection> {
   const client = await take(pool);
   let failed = false;
   const fail = (): void => {
@@ -162,13 +162,13 @@ export async function lendOfPool(pool: PgPool): Promise<Lent> {
   };
 }
 
-export function lendOfKysely(host: HostKysely): Promise<Lent> {
+export function lendOfKysely(host: HostKysely): Promise<LentConnection> {
   return new Promise((resolve, reject) => {
     const work = async (db: HostKysely): Promise<void> => {
       let release!: (failed: boolean) => void;
       const released = new Promise<boolean>((done) => (release = done));
       let pending: Promise<unknown> = Promise.resolve();
-      const query: Lent["query"] = async ({ sql, parameters }) => {
+      const query: LentConnection["query"] = async ({ sql, parameters }) => {
         const running = db.executeQuery(CompiledQuery.raw(sql, [...parameters]));
         pending = running.catch(() => undefined);
         const { rows } = await running;

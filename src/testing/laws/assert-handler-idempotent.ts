@@ -7,7 +7,7 @@ import { distinctOf, repeated } from "./arrivals.ts";
 import type { Register } from "./assert-converges.ts";
 import { all } from "./read-mirror.ts";
 import { telling } from "./timeline.ts";
-import { crashing, noCrash, type Crash, type Run } from "./crashing.ts";
+import { crashing, noCrash, type Crash, type RunAttempt } from "./crashing.ts";
 
 /** Options of `assertHandlerIdempotent`. */
 export interface IdempotentOptions {
@@ -67,14 +67,14 @@ async function bring(
   batches: readonly (readonly Delivery[])[],
   crash: Crash,
   { secret = testSecret, store }: IdempotentOptions,
-): Promise<{ readonly state: unknown; readonly runs: readonly Run[] }> {
+): Promise<{ readonly state: unknown; readonly runs: readonly RunAttempt[] }> {
   const opened = await createTestMirror({
     secret,
     jobs: { backoffMs: 0, maxAttempts: 6 },
     ...(store === undefined ? {} : { store: store() }),
   });
   try {
-    const runs: Run[] = [];
+    const runs: RunAttempt[] = [];
     const readState = register(crashing(opened.mirror, crash, runs));
     for (const delivery of batches.flat()) await deliverUntilTaken(opened, delivery);
     await opened.mirror.idle();
@@ -100,7 +100,7 @@ async function checkNoneIsDead(mirror: Mirror): Promise<void> {
     throw new Error(`handler ${dead.handler} failed ${dead.attempts} times: ${dead.lastError}`);
 }
 
-function tellRuns(runs: readonly Run[]): string {
+function tellRuns(runs: readonly RunAttempt[]): string {
   const lines = runs.map(
     ({ handler, about, attempt, fate }) => `  ${handler} ${about}, attempt ${attempt}: ${fate}`,
   );

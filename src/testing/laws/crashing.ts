@@ -10,7 +10,7 @@ export interface Crash {
 export const noCrash: Crash = { before: 0, after: 0 };
 
 /** One attempt, as the timeline tells it. */
-export interface Run {
+export interface RunAttempt {
   readonly handler: string;
   readonly about: string;
   readonly attempt: number;
@@ -22,7 +22,7 @@ type AnyHandler = (subject: unknown, context: { readonly idempotencyKey: string 
 type AnyRegister = (on: unknown, run: AnyHandler, options: { readonly name: string }) => () => void;
 
 /** The same mirror. What is registered on it crashes as told, and leaves a line in `runs` for each attempt. */
-export function crashing(mirror: Mirror, crash: Crash, runs: Run[]): Mirror {
+export function crashing(mirror: Mirror, crash: Crash, runs: RunAttempt[]): Mirror {
   const wrap = (kind: Registering): PropertyDescriptor => ({
     value: (on: unknown, run: AnyHandler, options: { readonly name: string }) => {
       const register = mirror[kind] as unknown as AnyRegister;
@@ -37,7 +37,7 @@ export function crashing(mirror: Mirror, crash: Crash, runs: Run[]): Mirror {
 }
 
 /** Attempts are counted here: `ctx.attempt` is the mirror's word, and begins anew for a delivery that was rolled back. */
-function crashingHandler(run: AnyHandler, handler: string, crash: Crash, runs: Run[]): AnyHandler {
+function crashingHandler(run: AnyHandler, handler: string, crash: Crash, runs: RunAttempt[]): AnyHandler {
   const attempts = new Map<string, number>();
   return async (subject, context) => {
     const attempt = (attempts.get(context.idempotencyKey) ?? 0) + 1;

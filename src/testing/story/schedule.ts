@@ -2,7 +2,7 @@ import { groupBy } from "../../shared/group-by.ts";
 import { signBody } from "../../signature/sign.ts";
 import type { Delivery } from "../delivery.ts";
 import type { History, SentEvent } from "./history.ts";
-import { takeSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
+import { planSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
 /** The arrivals of one or more histories, in one order, each batch at once. */
 export interface StorySchedule {
@@ -82,7 +82,7 @@ export function toSchedule(
 function snapshotsOf(histories: readonly History[], reads: readonly SnapshotPlan[]): ScheduledSnapshot[] {
   const taken = reads.flatMap((plan, index) => {
     const read = histories[index % histories.length];
-    return (read && takeSnapshot(read, plan)) ?? [];
+    return (read && planSnapshot(read, plan)) ?? [];
   });
   return [...new Map(taken.map((snapshot) => [snapshot.digest, snapshot])).values()];
 }

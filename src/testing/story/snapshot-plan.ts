@@ -27,7 +27,7 @@ export interface SnapshotPlan {
 }
 
 /** The answer of that read; `undefined` if the story has no events. */
-export function takeSnapshot({ life, sent }: History, plan: SnapshotPlan): ScheduledSnapshot | undefined {
+export function planSnapshot({ life, sent }: History, plan: SnapshotPlan): ScheduledSnapshot | undefined {
   const place = plan.after % Math.max(1, sent.length);
   const [last, standing] = [sent[place], life.standings[place]];
   if (last === undefined || standing === undefined) return undefined;
