@@ -25,7 +25,7 @@ export async function writePage<Name extends TableName>(
   });
 }
 
-/** The rows of the same keys; of rows without a key those of the same contract, among which equal ones are. */
+/** The rows of the same keys; of rows without a key those of the same instant, among which equal ones are. */
 export async function alikeIn<Name extends TableName>(
   reader: StoreReader,
   table: Name,
@@ -34,12 +34,9 @@ export async function alikeIn<Name extends TableName>(
   const keyed = await reader.lookupKeys(table, rows);
   const keyless = rows.filter((row) => !isKeyed(table, row));
   if (keyless.length === 0) return keyed;
-  const [field] = tables[table].key as readonly string[] as readonly [FieldOf<Name>];
-  const values = keyless.map((row) => valueOf(row, field) as string | null);
-  const some = values.filter((value) => value !== null);
-  const found = [...keyed, ...(await reader.lookup(table, field, some))];
-  if (!values.includes(null)) return found;
-  return [...found, ...(await reader.find(table, { where: [{ field, op: "null" }] }))];
+  // Anomalies alone may lack a key.
+  const instants = new Set(keyless.map((row) => valueOf(row, "at") as string));
+  return [...keyed, ...(await reader.lookup(table, "at" as FieldOf<Name>, [...instants]))];
 }
 
 /**

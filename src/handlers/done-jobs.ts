@@ -1,4 +1,4 @@
-/** Removes old done jobs, page by page, in each process that runs jobs. */
+/** Removes old done jobs and counts of failures, page by page, in each process that runs jobs. */
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { settle } from "../shared/result.ts";
 import { clearTimeout, setTimeout, sleep } from "../shared/timers.ts";
@@ -30,9 +30,13 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
 
   async function sweepAll(): Promise<void> {
     const before = toIsoTime(clock.now() - keepMs);
+    await inPages((tx, after) => sweepFailures(tx, { before, after, rowsMax: pageRows }));
+    await inPages((tx, after) => sweepPage(tx, { state: "done", before, after, rowsMax: pageRows }));
+  }
+
+  async function inPages(take: (tx: StoreTransaction, after: Place | undefined) => Promise<Swept>) {
     for (let after: Place | undefined; !closing.signal.aborted; await sleep(pauseMs)) {
-      const page = { state: "done", before, after, rowsMax: pageRows } as const;
-      const { next } = await store.transaction((tx) => sweepPage(tx, page));
+      const { next } = await store.transaction((tx) => take(tx, after));
       if (next === undefined) return;
       after = next;
     }
@@ -69,12 +73,16 @@ interface SweepPage {
   readonly rowsMax: number;
 }
 
-/** @returns how many jobs it removed, and where the next page begins, if there may be one */
+/** How many jobs a page removed, and where the next one begins. `undefined` after the last. */
+interface Swept {
+  readonly removed: number;
+  readonly next: Place | undefined;
+}
+
 export async function sweepPage(
   tx: StoreTransaction,
   { state, before, after, rowsMax }: SweepPage,
-): Promise<{ readonly removed: number; readonly next: Place | undefined }> {
-  if (after === undefined) await tx.remove("failures", [{ field: "changedAt", op: "<", value: before }]);
+): Promise<Swept> {
   const page = await tx.walk(
     "jobs",
     {
@@ -90,4 +98,23 @@ export async function sweepPage(
   if (old.length > 0) await tx.remove("jobs", [{ field: "seq", op: "in", value: old.map(({ seq }) => seq) }]);
   const last = lastOfFull(page, rowsMax);
   return { removed: old.length, next: last && [last.createdAt, last.seq] };
+}
+
+/** Removes counts of failures that were last written before a time. They are no jobs, and not counted. */
+export async function sweepFailures(
+  tx: StoreTransaction,
+  { before, after, rowsMax }: Omit<SweepPage, "state">,
+): Promise<Swept> {
+  const page = await tx.walk(
+    "failures",
+    { by: ["changedAt", "digest", "handler"], after, until: before, rowsMax },
+    { without: allBut("failures", ["digest", "handler", "changedAt"]) },
+  );
+  if (page.length > 0)
+    await tx.remove("failures", [
+      { field: "digest", op: "in", value: page.map(({ digest }) => digest) },
+      { field: "changedAt", op: "<", value: before },
+    ]);
+  const last = lastOfFull(page, rowsMax);
+  return { removed: 0, next: last && [last.changedAt, last.digest, last.handler] };
 }

@@ -31,11 +31,15 @@ export async function newsOf(
 }
 
 async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]): Promise<Move[]> {
-  const rows = await reader.lookup("transitions", "contractId", contractsOf(applied));
-  const moved = groupBy(
-    rows.filter((row) => row.moved),
-    (row) => row.webhookId,
-  );
+  if (applied.length === 0) return [];
+  const rows = await reader.find("transitions", {
+    where: [
+      { field: "contractId", op: "in", value: contractsOf(applied) },
+      { field: "webhookId", op: "in", value: webhookIdsOf(applied) },
+      { field: "moved", op: "=", value: true },
+    ],
+  });
+  const moved = groupBy(rows, (row) => row.webhookId);
   return applied.flatMap(({ webhookId, contentKey }) =>
     (moved.get(webhookId) ?? []).map((row) => ({
       inputKey: contentKey,
@@ -45,10 +49,12 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
   );
 }
 
-async function anomaliesOf(reader: StoreTransaction, page: readonly DeliveryRow[]): Promise<AnomalyRow[]> {
-  const ids = new Set(page.map(({ webhookId }) => webhookId));
-  const rows = await reader.lookup("anomalies", "contractId", contractsOf(page));
-  return rows.filter(({ webhookId }) => webhookId !== null && ids.has(webhookId));
+function anomaliesOf(reader: StoreTransaction, page: readonly DeliveryRow[]): Promise<AnomalyRow[]> {
+  return reader.lookup("anomalies", "webhookId", webhookIdsOf(page));
+}
+
+function webhookIdsOf(page: readonly DeliveryRow[]): string[] {
+  return [...new Set(page.map(({ webhookId }) => webhookId))];
 }
 
 function contractsOf(page: readonly DeliveryRow[]): string[] {

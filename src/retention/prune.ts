@@ -2,7 +2,7 @@
  * Deletes old data in many short transactions: deliveries meanwhile hardly wait. Ids, digests and facts stay: dedupe and the
  * fold need them. So duplicates are recognised for ever, and a late event or a rebuild gives the same result.
  */
-import { sweepPage } from "../handlers/done-jobs.ts";
+import { sweepFailures, sweepPage } from "../handlers/done-jobs.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
@@ -48,11 +48,13 @@ export async function prune({ store, clock }: PruneParts, options: PruneOptions)
   }
 
   const beforeOf = (ageMs: number): string => toIsoTime(clock.now() - ageMs);
-  if (jobs !== undefined)
+  if (jobs !== undefined) {
+    await walk("jobs", (tx, after, rowsMax) => sweepFailures(tx, { before: beforeOf(jobs), after, rowsMax }));
     for (const state of ["done", "dead"] as const)
       await walk("jobs", (tx, after, rowsMax) =>
         sweepPage(tx, { state, before: beforeOf(jobs), after, rowsMax }),
       );
+  }
   if (payloads !== undefined) {
     signal?.throwIfAborted();
     const { partitions, rowsBefore } = await store.upkeep.dropPayloads(beforeOf(payloads));

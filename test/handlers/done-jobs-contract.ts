@@ -44,6 +44,28 @@ export function describeDoneJobs(name: string, create: () => Store): void {
       expect(await jobsOf(mirror)).toEqual(["late done"]);
     });
 
+    it("take the old counts of failures along, more than one page of them, and leave the others", async () => {
+      const clock = testClock();
+      const store = create();
+      const mirror = await openMirror({ store, clock, jobs: { run: false } });
+      const changedAt = new Date(clock.now()).toISOString();
+      const counts = Array.from({ length: 450 }, (_, n) => ({
+        digest: n.toString(16).padStart(64, "0"),
+        handler: "inside",
+        contractId: null,
+        failures: 1,
+        faults: 0,
+        lastError: "",
+        changedAt,
+      }));
+      await store.transaction((tx) => tx.upsert("failures", counts));
+      clock.advance(weekMs + 1);
+      const young = { ...counts[0]!, handler: "younger", changedAt: new Date(clock.now()).toISOString() };
+      await store.transaction((tx) => tx.upsert("failures", [young]));
+      await mirror.jobs.runOnce();
+      expect(await store.read((reader) => reader.find("failures"))).toEqual([young]);
+    });
+
     it("of anomalies stay: each is told once ever, though it comes and goes with what is folded", async () => {
       const clock = testClock();
       const mirror = await openMirror({ store: create(), clock, jobs: { run: false } });

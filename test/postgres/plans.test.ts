@@ -1,10 +1,11 @@
 import { Client, type QueryConfig } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { alikeIn } from "../../src/copy/write-page.ts";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import { tables } from "../../src/store/tables.ts";
 import { secret } from "../support/delivery.ts";
-import { fillStatements, filledContractId, postgresBytes } from "../support/fill.ts";
+import { fillStatements, filledContractId, filledTime, postgresBytes } from "../support/fill.ts";
 import { listCases, turnPages } from "../support/list-filters.ts";
 import { freshSchema, openPool, postgresUrl, run } from "../support/postgres.ts";
 
@@ -34,11 +35,11 @@ describe.each(statistics)("on Postgres, where statistics %s", (_, prepare) => {
   const schema = freshSchema();
   const asked: Asked[] = [];
   const explaining = new Client({ connectionString: postgresUrl });
+  const store = postgres({ pool: openPool(postgresUrl, { Client: recording(asked) }), schema });
   let mirror: Mirror;
 
   beforeAll(async () => {
-    const pool = openPool(postgresUrl, { Client: recording(asked) });
-    mirror = await createMirror({ store: postgres({ pool, schema }), webhook: { secrets: secret } });
+    mirror = await createMirror({ store, webhook: { secrets: secret } });
     for (const table of Object.keys(tables))
       await run(`alter table ${schema}.${table} set (autovacuum_enabled = false)`);
     await prepare(schema);
@@ -48,6 +49,15 @@ describe.each(statistics)("on Postgres, where statistics %s", (_, prepare) => {
     await mirror.close();
     await explaining.end();
   });
+
+  /** What no page waits for need only have an index that it can go by. */
+  const byAnIndex = (statements: readonly Asked[]): Asked[] =>
+    statements.map((each) => ({
+      ...each,
+      begin: "begin; set local enable_seqscan = off; set local enable_sort = off",
+    }));
+  const askedOf = (table: string): Asked[] =>
+    asked.filter(({ text }) => new RegExp(`\\b${table}\\b`).test(text));
 
   const slowStepsOf = async (statements: readonly Asked[]): Promise<string[]> => {
     const steps: string[] = [];
@@ -96,7 +106,41 @@ describe.each(statistics)("on Postgres, where statistics %s", (_, prepare) => {
     expect(asked.length).toBeGreaterThan(0);
     expect(await slowStepsOf(asked)).toEqual([]);
   });
+
+  it("a handler of anomalies that starts at a time is told of those of its deliveries, found by them", async () => {
+    asked.length = 0;
+    mirror.on("anomaly", () => undefined, { name: "odd", since: filledTime(manyContracts - 5) });
+    await mirror.idle();
+    expect(askedOf("anomalies").length).toBeGreaterThan(0);
+    expect(await slowStepsOf(byAnIndex(askedOf("anomalies")))).toEqual([]);
+  });
+
+  it("old counts of failures are found by when they were written", async () => {
+    await run(
+      `insert into ${schema}.failures (digest, handler, failures, faults, last_error, changed_at)
+       select content_key, 'inside', 1, 0, '', received_at from ${schema}.deliveries`,
+    );
+    asked.length = 0;
+    await mirror.prune({ jobs: 100 * 366 * 86_400_000 });
+    expect(askedOf("failures")).toHaveLength(1);
+    expect(await slowStepsOf(byAnIndex(askedOf("failures")))).toEqual([]);
+  });
+
+  it("copying looks for anomalies without a place in a history by their instant", async () => {
+    await run(
+      `insert into ${schema}.anomalies (kind, detail, at)
+       select kind, 'between', at from ${schema}.anomalies where position = 1`,
+    );
+    const rows = await store.read((reader) => reader.find("anomalies", { where: isBetween, limit: 5 }));
+    asked.length = 0;
+    expect(await store.read((reader) => alikeIn(reader, "anomalies", rows))).toEqual(
+      expect.arrayContaining(rows),
+    );
+    expect(await slowStepsOf(byAnIndex(askedOf("anomalies")))).toEqual([]);
+  });
 });
+
+const isBetween = [{ field: "position", op: "null" }] as const;
 
 async function fill(schema: string, first: number, count: number): Promise<void> {
   for (const sql of fillStatements((table) => `${schema}.${table}`, postgresBytes, count, first))

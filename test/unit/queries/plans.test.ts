@@ -1,10 +1,12 @@
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copyStore } from "../../../src/copy/copy-store.ts";
 import { createMirror, type Mirror } from "../../../src/mirror/create-mirror.ts";
 import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { secret } from "../../support/delivery.ts";
 import { fillStatements, filledContractId, filledTime, sqliteBytes } from "../../support/fill.ts";
 import { listCases, turnPages } from "../../support/list-filters.ts";
+import { openMirror } from "../../support/mirror.ts";
 
 /** What the statistics of a file say of an index of so many columns: nothing, what was true once, or what never was. */
 const statistics: readonly (readonly [string, ((columns: number) => string) | undefined])[] = [
@@ -19,12 +21,13 @@ describe.each(statistics)("on SQLite, where statistics %s", (_, numbersOf) => {
   const database = new Database(":memory:");
   /** The statements that were run, in order. */
   const asked: string[] = [];
+  const store = sqlite({ database });
   let mirror: Mirror;
 
   beforeAll(async () => {
     record(database, asked);
     mirror = await createMirror({
-      store: sqlite({ database }),
+      store,
       webhook: { secrets: secret },
       jobs: { run: false },
     });
@@ -88,6 +91,40 @@ describe.each(statistics)("on SQLite, where statistics %s", (_, numbersOf) => {
     const byTime = asked.slice(before).filter((sql) => sql.includes("received_at"));
     expect(byTime).toContainEqual(expect.stringContaining("order by"));
     expect(slowSteps(byTime.filter((sql) => / where .*received_at/.test(sql)))).toEqual([]);
+  });
+
+  it("a handler of anomalies that starts at a time is told of those of its deliveries, found by them", async () => {
+    const before = asked.length;
+    mirror.on("anomaly", () => undefined, { name: "odd", since: filledTime(150) });
+    await mirror.idle();
+    const ofAnomalies = asked.slice(before).filter((sql) => sql.includes("escrow_anomalies"));
+    expect(ofAnomalies.length).toBeGreaterThan(0);
+    expect(slowSteps(ofAnomalies)).toEqual([]);
+  });
+
+  it("old counts of failures are found by when they were written", async () => {
+    const before = asked.length;
+    await mirror.prune({ jobs: 100 * 366 * 86_400_000 });
+    const ofFailures = asked.slice(before).filter((sql) => sql.includes("escrow_failures"));
+    expect(ofFailures).toHaveLength(1);
+    expect(slowSteps(ofFailures)).toEqual([]);
+  });
+
+  it("copying looks for anomalies without a place in a history by their instant", async () => {
+    database.exec(
+      `insert into escrow_anomalies (contract_id, kind, detail, at)
+       select case when seq % 20 = 0 then contract_id end, kind, 'between', at from escrow_anomalies`,
+    );
+    const target = new Database(":memory:");
+    const askedThere: string[] = [];
+    record(target, askedThere);
+    const copy = sqlite({ database: target });
+    await openMirror({ store: copy });
+    expect((await copyStore(store, copy)).filter(({ equal }) => !equal)).toEqual([]);
+    const byInstant = askedThere.filter((sql) => /from "escrow_anomalies" where .*"at" = /.test(sql));
+    expect(byInstant.length).toBeGreaterThan(0);
+    expect(byInstant.flatMap((sql) => slowStepsOf(target, sql))).toEqual([]);
+    expect(askedThere.filter((sql) => sql.includes('"contract_id" is null'))).toEqual([]);
   });
 });
 

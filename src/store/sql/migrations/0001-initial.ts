@@ -217,6 +217,7 @@ export const initial = {
       index("anomalies_by_time", "anomalies (at, seq)"),
       index("anomalies_by_contract", "anomalies (contract_id, at, seq)"),
       index("anomalies_by_kind", "anomalies (kind, at, seq)"),
+      index("anomalies_by_delivery", "anomalies (webhook_id)", " where webhook_id is not null"),
 
       keyed("secrets", [
         `fingerprint ${text} not null primary key`,
@@ -276,6 +277,8 @@ export const initial = {
         `changed_at ${text} not null`,
         `primary key (digest, handler)`,
       ]),
+      index("failures_by_change", "failures (changed_at, digest, handler)"),
+      index("failures_by_contract", "failures (contract_id)", " where contract_id is not null"),
 
       table("progress", [
         `run_id ${text} not null primary key`,
