@@ -31,9 +31,7 @@ export function redactCommand(): Command {
 function redactContracts(ids: readonly string[], flags: Flags): Promise<void> {
   return withMirror(flags, (mirror) =>
     eachId(ids, flags, async (id) => {
-      const before = await mirror.contracts.get(id);
-      const known = before !== undefined && before.status !== "unknown";
-      const { bytesGone } = await mirror.redact(id);
+      const { bytesGone, known } = await mirror.redact(id);
       const files = bytesGone
         ? "the bytes are gone from the file, too"
         : "bytes are still in the database's files: on SQLite run it again, on Postgres see the guide";

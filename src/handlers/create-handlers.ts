@@ -4,6 +4,7 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { sleep } from "../shared/timers.ts";
+import { holdPayloads } from "../store/payload.ts";
 import type { Store } from "../store/store.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { checkText } from "../queries/arguments.ts";
@@ -118,6 +119,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
         const [row] = await tx.find("deliveries", { where: [{ field: "id", op: "=", value: id }] });
         if (row === undefined || row.outcome !== "applied" || row.event === null) throw notApplied(id);
         const { contentKey, contractId, event } = row;
+        await holdPayloads(tx, [contentKey]);
         const delivery = { contentKey, webhookId: row.webhookId, contractId, event };
         const all = await tx.find("subscriptions", { orderBy: ["name"] });
         const hearing = all.filter(

@@ -11,6 +11,7 @@ import type { Logger } from "../shared/logger.ts";
 import { createPace } from "../shared/pace.ts";
 import { settle } from "../shared/result.ts";
 import { sleep } from "../shared/timers.ts";
+import { holdPayloads } from "../store/payload.ts";
 import type { Store, StoreTransaction, Stretch } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 import type { DeliveryRow } from "../store/tables/deliveries.ts";
@@ -174,7 +175,12 @@ async function turnPage(tx: StoreTransaction, name: string): Promise<boolean> {
     limit: pageRows,
   });
   const subscription = row as Subscription;
-  await tx.jobs.insert(jobsFor([subscription], await newsOf(tx, page, subscription.filter)));
+  const jobs = jobsFor([subscription], await newsOf(tx, page, subscription.filter));
+  await holdPayloads(
+    tx,
+    jobs.flatMap(({ contentKey }) => contentKey ?? []),
+  );
+  await tx.jobs.insert(jobs);
   const cursor = page.length < pageRows ? null : (page.at(-1)?.seq ?? null);
   await tx.updateEach("subscriptions", "name", [{ name, cursor }]);
   return cursor === null;

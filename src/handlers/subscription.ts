@@ -100,9 +100,17 @@ export function isOncePerEver(jobKey: string): boolean {
 
 /** One for each contract, kind and detail, ever. */
 function anomalyJob(handler: string, anomaly: Anomaly): NewJob {
-  const { contractId, kind, detail, webhookId } = anomaly;
-  const jobKey = `${everPrefix}${hashOf(JSON.stringify([contractId, kind, detail]))}`;
+  const { contractId, webhookId } = anomaly;
+  const jobKey = anomalyKey(anomaly);
   return { handler, contractId, jobKey, contentKey: null, webhookId, payload: anomaly };
+}
+
+export function anomalyKey({
+  contractId,
+  kind,
+  detail,
+}: Pick<Anomaly, "contractId" | "kind" | "detail">): string {
+  return `${everPrefix}${hashOf(JSON.stringify([contractId, kind, detail]))}`;
 }
 
 /** Keys are of bounded length, whatever the ids. */

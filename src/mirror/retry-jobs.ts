@@ -3,7 +3,9 @@ import { checkOptions, choiceOf, textOf, timeOf } from "../queries/arguments.ts"
 import { ofEvent } from "../queries/jobs.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
+import { holdPayloads } from "../store/payload.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 
 /** Selects the jobs to retry: those that fit all given fields. */
 export interface RetryFilter {
@@ -33,7 +35,7 @@ export async function retryJob(store: Store, id: string): Promise<void> {
   await store.transaction(async (tx) => {
     const seq = /^\d{1,15}$/.test(id) ? Number(id) : -1;
     const [job] = await tx.find("jobs", { where: [{ field: "seq", op: "=", value: seq }] });
-    if (job?.state === "dead") return tx.jobs.revive([seq]);
+    if (job?.state === "dead") return revive(tx, [job]);
     if (job?.state === "due") return tx.jobs.hasten([seq]);
     throw new EscrowMirrorError(
       "not-found",
@@ -78,7 +80,15 @@ async function retryPage(
   const handled = rows.filter((row) => handler === undefined || row.handler === handler);
   const jobs = event === undefined ? handled : await ofEvent(tx, handled, event);
   const seqs = jobs.map(({ seq }) => seq);
-  await (state === "dead" ? tx.jobs.revive(seqs) : tx.jobs.hasten(seqs));
+  await (state === "dead" ? revive(tx, jobs) : tx.jobs.hasten(seqs));
   const last = lastOfFull(rows, pageRows);
   return { retried: seqs.length, end: last && [last.createdAt, last.seq] };
+}
+
+async function revive(tx: StoreTransaction, jobs: readonly JobRow[]): Promise<void> {
+  await holdPayloads(
+    tx,
+    jobs.flatMap(({ contentKey }) => contentKey ?? []),
+  );
+  await tx.jobs.revive(jobs.map(({ seq }) => seq));
 }

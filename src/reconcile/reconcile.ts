@@ -1,7 +1,9 @@
 /** Reads at the service what the mirror may have missed, and folds it in. */
+import { redactInput } from "../domain/input.ts";
 import { contractsOf } from "../queries/contracts.ts";
+import type { SnapshotArrival } from "../receiver/arrival.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreReader } from "../store/store.ts";
 import { contractsOfLog, contractsOfMirror, contractsOfQuarantine, type RunLimits } from "./candidates.ts";
 import { driftOf, type Drift } from "./drift.ts";
 import { createIsolation, type Failure } from "./isolation.ts";
@@ -172,14 +174,21 @@ async function compare(
   contractId: string,
   { dryRun, signal }: ReconcileSettings,
 ): Promise<Comparison> {
-  const mirrored = async () =>
-    (await store.read((reader) => contractsOf(reader, [contractId]))).get(contractId);
   const snapshot = await readContract(contractId, signal);
-  const drift = driftOf(await mirrored(), snapshot.facts);
+  const differences = () => store.read((reader) => differencesIn(reader, snapshot));
+  const drift = await differences();
   if (dryRun) return { drift, left: [] };
   await takeSnapshot(snapshot);
-  const after = drift.some(isStatus) ? driftOf(await mirrored(), snapshot.facts) : [];
+  const after = drift.some(isStatus) ? await differences() : [];
   return { drift, left: after.filter(isStatus) };
+}
+
+/** What was erased is no difference, and stands in no report. */
+async function differencesIn(reader: StoreReader, snapshot: SnapshotArrival): Promise<Drift[]> {
+  const { contractId } = snapshot.facts;
+  const [row] = await reader.lookup("contracts", "contractId", [contractId]);
+  const { facts } = row?.redactedAt == null ? snapshot : redactInput(snapshot);
+  return driftOf((await contractsOf(reader, [contractId])).get(contractId), facts);
 }
 
 function isStatus({ field }: Drift): boolean {

@@ -7,7 +7,7 @@ import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import { keptOutcomes } from "../store/payload.ts";
-import type { Store, StoreReader, StoreTransaction } from "../store/store.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 import type { DeliveryRow, PayloadRow } from "../store/tables/deliveries.ts";
 import { parsePruneOptions, type Pruned, type PruneOptions } from "./prune-options.ts";
@@ -125,13 +125,11 @@ async function removePayloads(
   return old.length;
 }
 
-async function keptAmong(
-  tx: StoreReader & Pick<StoreTransaction, "jobs">,
-  keys: readonly string[],
-): Promise<Set<string>> {
+/** Locked: whoever adds a job for one of them meanwhile waits, or its job is seen here (`holdPayloads`). */
+async function keptAmong(tx: StoreTransaction, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const fields = allBut("deliveries", ["contentKey", "outcome"]);
-  const deliveries = await tx.lookup("deliveries", "contentKey", keys, fields);
+  const deliveries = await tx.lock("deliveries", "contentKey", keys, fields);
   const owed = await tx.jobs.owedFor(keys);
   const kept: ReadonlySet<DeliveryRow["outcome"]> = new Set(keptOutcomes);
   const ofOutcome = deliveries.filter(({ outcome }) => kept.has(outcome));

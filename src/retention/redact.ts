@@ -8,19 +8,23 @@ import type { RedactionInput, StoredInput } from "../domain/input.ts";
 import { redactInput } from "../domain/input.ts";
 import { idOf } from "../queries/arguments.ts";
 import { commitOnce, type CommitParts } from "../receiver/commit.ts";
-import { inputDigest, insertInputs } from "../receiver/contracts/intents.ts";
+import { createKey, inputDigest, insertInputs } from "../receiver/contracts/intents.ts";
 import { loadContracts } from "../receiver/contracts/load.ts";
-import { namedIn, redactDeliveries, redactIntents, toInputRow } from "../receiver/contracts/redacted.ts";
+import {
+  namedIn,
+  redactDeliveries,
+  redactIntents,
+  redactJobRows,
+  toInputRow,
+} from "../receiver/contracts/redacted.ts";
 import { noListeners } from "../receiver/notify.ts";
 import { toIsoTime } from "../shared/clock.ts";
 import { sleep } from "../shared/timers.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import { payloadOf } from "../store/payload.ts";
-import type { Store, StoreTransaction } from "../store/store.ts";
+import type { Store, StoreReader, StoreTransaction } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 import { heavyFields } from "../store/tables/deliveries.ts";
-import type { IntentRow } from "../store/tables/inputs.ts";
-import type { JobRow } from "../store/tables/handlers.ts";
 
 /** The result of `mirror.redact()`. */
 export interface Redacted {
@@ -29,6 +33,11 @@ export interface Redacted {
    * `false` on Postgres, where dead rows, the write-ahead log, replicas and backups keep them for a time.
    */
   readonly bytesGone: boolean;
+  /**
+   * Whether the mirror has deliveries or a state of this contract. If `false`, check the spelling of the id. The contract is
+   * marked all the same: its data is never stored.
+   */
+  readonly known: boolean;
 }
 
 export type RedactParts = Omit<CommitParts, "listeners">;
@@ -37,13 +46,22 @@ export type RedactParts = Omit<CommitParts, "listeners">;
 export async function redact(parts: RedactParts, given: string): Promise<Redacted> {
   const { store } = parts;
   const contractId = idOf(given);
+  const known = await store.read((reader) => isKnown(reader, contractId));
   await storeRedaction(parts, contractId);
   await inPages(store, (tx, after) => redactPage(tx, contractId, after));
   await inPages(store, (tx, after) => redactUnread(tx, contractId, after));
   await inPages(store, (tx, after) => redactInputs(tx, contractId, after));
-  const details = await store.transaction((tx) => redactOwnCalls(tx, contractId));
-  await inPages(store, (tx, after) => redactJobs(tx, contractId, details, after));
-  return { bytesGone: await store.upkeep.wipe() };
+  await store.transaction((tx) => redactOwnCalls(tx, contractId));
+  await inPages(store, (tx, after) => awaitRunning(tx, contractId, after));
+  await inPages(store, (tx, after) => redactJobs(tx, contractId, after));
+  return { bytesGone: await store.upkeep.wipe(), known };
+}
+
+async function isKnown(reader: StoreReader, contractId: string): Promise<boolean> {
+  const [contract] = await reader.lookup("contracts", "contractId", [contractId]);
+  if (contract !== undefined && contract.status !== null) return true;
+  const deliveries = await reader.lookup("deliveries", "contractId", [contractId], heavyFields, 1);
+  return deliveries.length > 0;
 }
 
 function storeRedaction(parts: RedactParts, contractId: string) {
@@ -60,10 +78,23 @@ function storeRedaction(parts: RedactParts, contractId: string) {
     {
       take: async (tx) => {
         await insertInputs(tx, [redaction]);
+        await claimIntents(tx, contractId, receivedAt);
         return { inputs: [], deliveries: [] };
       },
       fold: async (tx) => refold(tx, await loadContracts(tx, [contractId]), [contractId], parts.folding),
     },
+  );
+}
+
+/** An own request with the contract's reference that nothing has answered: it is of this contract, whoever made it known. */
+async function claimIntents(tx: StoreTransaction, contractId: string, closedAt: string): Promise<void> {
+  const [contract] = await tx.lookup("contracts", "contractId", [contractId]);
+  if (contract?.reference == null) return;
+  const open = await tx.lock("intents", "openKey", [createKey(contract.reference)]);
+  await tx.updateEach(
+    "intents",
+    "intentId",
+    open.map(({ intentId }) => ({ intentId, contractId, openKey: null, closedAt })),
   );
 }
 
@@ -123,8 +154,7 @@ async function redactInputs(tx: StoreTransaction, contractId: string, after: Pla
   return last && [last.digest];
 }
 
-/** @returns the texts of anomalies that quoted the contract's reference: jobs may hold copies of them */
-async function redactOwnCalls(tx: StoreTransaction, contractId: string): Promise<Set<string>> {
+async function redactOwnCalls(tx: StoreTransaction, contractId: string): Promise<void> {
   const failures = await tx.find("failures", {
     where: [{ field: "contractId", op: "=", value: contractId }],
   });
@@ -132,65 +162,42 @@ async function redactOwnCalls(tx: StoreTransaction, contractId: string): Promise
     "failures",
     failures.map((row) => ({ ...row, lastError: "" })),
   );
-  const intents = await tx.lookup("intents", "contractId", [contractId]);
-  const details = new Set<string>();
-  for (const intent of intents) for (const detail of await redactAnomalies(tx, intent)) details.add(detail);
   await redactIntents(tx, [contractId]);
-  return details;
 }
 
-async function redactAnomalies(tx: StoreTransaction, { toldAt, fields }: IntentRow): Promise<string[]> {
-  const reference = fields?.reference;
-  if (toldAt === null || reference == null) return [];
-  const quoting = await tx.find("anomalies", {
-    where: [
-      { field: "kind", op: "=", value: "intent-open" },
-      { field: "at", op: "=", value: toldAt },
-    ],
-  });
-  const quoted = JSON.stringify(reference);
-  const own = quoting.filter(({ detail }) => detail.includes(quoted));
-  await tx.updateEach(
-    "anomalies",
-    "seq",
-    own.map(({ seq, detail }) => ({ seq, detail: detail.replaceAll(quoted, '""') })),
+/**
+ * Waits for runs that are ending now. Their process may not have seen the redaction: it may make a job of their error, which
+ * the next walk finds.
+ */
+async function awaitRunning(tx: StoreTransaction, contractId: string, after: Place | undefined) {
+  const page = await tx.walk(
+    "jobs",
+    { of: { field: "state", value: "running" }, by: ["createdAt", "seq"], after, rowsMax: jobRows },
+    { without: allBut("jobs", ["seq", "contractId", "createdAt"]) },
   );
-  return own.map(({ detail }) => detail);
+  const own = page.filter((job) => job.contractId === contractId);
+  await tx.updateEach(
+    "jobs",
+    "seq",
+    own.map(({ seq }) => ({ seq, lastError: null })),
+  );
+  const last = lastOfFull(page, jobRows);
+  return last && [last.createdAt, last.seq];
 }
 
 /** The jobs still run, without the erased fields. */
-async function redactJobs(
-  tx: StoreTransaction,
-  contractId: string,
-  details: ReadonlySet<string>,
-  after: Place | undefined,
-) {
+async function redactJobs(tx: StoreTransaction, contractId: string, after: Place | undefined) {
   const page = await tx.walk(
     "jobs",
     { by: ["seq"], after, rowsMax: jobRows },
     { without: allBut("jobs", ["seq", "contractId", "payload", "lastError"]) },
   );
-  const own = page.filter((job) => job.contractId === contractId || details.has(detailIn(job)));
-  await tx.updateEach(
-    "jobs",
-    "seq",
-    own.map(({ seq, payload }) => ({ seq, payload: withoutTexts(payload), lastError: null })),
+  await redactJobRows(
+    tx,
+    page.filter((job) => job.contractId === contractId),
   );
   const last = lastOfFull(page, jobRows);
   return last && [last.seq];
 }
 
 const jobRows = 500;
-
-function detailIn({ payload }: JobRow): string {
-  const detail = (payload as { readonly detail?: unknown } | null)?.detail;
-  return typeof detail === "string" ? detail : "";
-}
-
-/** An anomaly's text, and a dead job's error. */
-function withoutTexts(payload: unknown): unknown {
-  if (typeof payload !== "object" || payload === null) return payload;
-  const texts = { detail: "", lastError: null };
-  const held = Object.entries(texts).filter(([name]) => name in payload);
-  return { ...payload, ...Object.fromEntries(held) };
-}

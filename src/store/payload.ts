@@ -1,4 +1,5 @@
-import type { StoreReader } from "./store.ts";
+import type { StoreReader, StoreTransaction } from "./store.ts";
+import { allBut } from "./tables.ts";
 import type { DeliveryRow, PayloadRow } from "./tables/deliveries.ts";
 
 /** A payload stays, however old, while its delivery has one of these outcomes, or a job is owed for it (`openStates`). */
@@ -15,4 +16,13 @@ export async function payloadOf(
   ] as const;
   const [payload] = await reader.find("payloads", { where });
   return payload;
+}
+
+/**
+ * Keeps the bodies of these deliveries, as far as they are there, until jobs for them are added. `prune` locks the same rows
+ * before it looks for jobs. Who reads the payloads also delays Postgres dropping a partition of them.
+ */
+export async function holdPayloads(tx: StoreTransaction, contentKeys: readonly string[]): Promise<void> {
+  await tx.lock("deliveries", "contentKey", contentKeys, allBut("deliveries", ["contentKey"]));
+  await tx.lookup("payloads", "contentKey", contentKeys, allBut("payloads", ["contentKey"]));
 }

@@ -110,6 +110,27 @@ describe("reconcile", () => {
     expect(await mirror.contracts.get(id)).toMatchObject({ status: "Released", title: "Contract 1" });
   });
 
+  it("takes what was erased for no difference, and shows it in no report", async () => {
+    const service = await openService();
+    const { sandbox, mirror, pass } = service;
+    const id = await makeContract(service, 3);
+    await pass();
+    await mirror.contracts.refresh(id);
+    await mirror.redact(id);
+    expect(await mirror.reconcile({ dryRun: true })).toMatchObject({ checked: 1, drift: [] });
+    expect(await mirror.reconcile()).toMatchObject({ checked: 1, healed: 0, failed: 0, drift: [] });
+    sandbox.faults.set({ drop: 1 });
+    await sandbox.act(id, "approve");
+    await pass();
+    const { healed, drift } = await mirror.reconcile();
+    expect([healed, drift.map(({ field }) => field)]).toEqual([1, ["status"]]);
+    expect(await mirror.contracts.get(id)).toMatchObject({
+      status: "Approved",
+      reference: null,
+      buyer: null,
+    });
+  });
+
   it("reads contracts that only the delivery log names", async () => {
     const service = await openService({ sandbox: { retryDelaysMs: [] } });
     const { sandbox, mirror, pass } = service;

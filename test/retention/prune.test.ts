@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror, storeKinds, temporaryFile, testClock } from "../support/mirror.ts";
+import { describePerson } from "./person-contract.ts";
 import { describePrune } from "./prune-contract.ts";
 import { describeRedact } from "./redact-contract.ts";
 
 for (const [name, create] of storeKinds) {
   describePrune({ name, create });
   describeRedact({ name, create });
+  describePerson({ name, create });
 }
 
 describe("a file on SQLite", () => {

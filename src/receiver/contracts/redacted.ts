@@ -7,11 +7,14 @@ import type { ContractRecord } from "../../domain/records.ts";
 import { redactFields, redactInput } from "../../domain/input.ts";
 import { inflateBody } from "../../events/inflate.ts";
 import type { FreshDelivery } from "../../handlers/in-commit.ts";
+import { anomalyKey } from "../../handlers/subscription.ts";
 import { canonicalId } from "../../shared/ids.ts";
 import { settle } from "../../shared/result.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import { allBut } from "../../store/tables.ts";
 import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
+import type { JobRow } from "../../store/tables/handlers.ts";
+import type { IntentRow } from "../../store/tables/inputs.ts";
 import type { Committed, DeliveryArrival } from "../arrival.ts";
 import type { Fresh } from "../commit.ts";
 
@@ -107,12 +110,52 @@ export function toInputRow(input: StoredInput) {
 
 export async function redactIntents(tx: StoreTransaction, contractIds: readonly string[]): Promise<void> {
   const intents = await tx.lock("intents", "contractId", contractIds);
+  for (const intent of intents) await redactTold(tx, intent);
   const told = intents.filter(({ fields }) => fields !== null);
   await tx.updateEach(
     "intents",
     "intentId",
     told.map(({ intentId, fields }) => ({ intentId, fields: redactFields(fields ?? {}) })),
   );
+}
+
+/** The anomaly of an intent that was open for long quotes its reference, and so do the jobs that tell of it. */
+async function redactTold(tx: StoreTransaction, { toldAt, fields }: IntentRow): Promise<void> {
+  if (toldAt === null || fields?.reference == null) return;
+  const quoting = await tx.find("anomalies", {
+    where: [
+      { field: "kind", op: "=", value: "intent-open" },
+      { field: "at", op: "=", value: toldAt },
+    ],
+  });
+  const quoted = JSON.stringify(fields.reference);
+  const own = quoting.filter(({ detail }) => detail.includes(quoted));
+  const where = [{ field: "jobKey", op: "in", value: own.map(anomalyKey) }] as const;
+  if (own.length > 0) await redactJobRows(tx, await tx.find("jobs", { where }));
+  await tx.updateEach(
+    "anomalies",
+    "seq",
+    own.map(({ seq, detail }) => ({ seq, detail: detail.replaceAll(quoted, '""') })),
+  );
+}
+
+/** Removes an anomaly's text, and the errors of the job and of a dead one that it tells of. The jobs still run. */
+export function redactJobRows(
+  tx: StoreTransaction,
+  jobs: readonly Pick<JobRow, "seq" | "payload">[],
+): Promise<void> {
+  return tx.updateEach(
+    "jobs",
+    "seq",
+    jobs.map(({ seq, payload }) => ({ seq, payload: withoutTexts(payload), lastError: null })),
+  );
+}
+
+function withoutTexts(payload: unknown): unknown {
+  if (typeof payload !== "object" || payload === null) return payload;
+  const texts = { detail: "", lastError: null };
+  const held = Object.entries(texts).filter(([name]) => name in payload);
+  return { ...payload, ...Object.fromEntries(held) };
 }
 
 function hidden(delivery: FreshDelivery): FreshDelivery {
@@ -127,12 +170,20 @@ function hidden(delivery: FreshDelivery): FreshDelivery {
 export function namedIn({ body, headers }: Pick<PayloadRow, "body" | "headers">): string[] {
   const inflated = inflateBody(body, headers["content-encoding"], inflatedBytesMax);
   const texts = [body, ...(inflated.ok ? [inflated.value] : [])].map((bytes) =>
-    Buffer.from(bytes).toString(),
+    plainLetters(Buffer.from(bytes).toString()),
   );
   const ids = texts.flatMap((text) =>
     [...text.matchAll(contractIdField)].map(([, quoted, plain]) => unescaped(quoted ?? plain ?? "")),
   );
   return [...new Set(ids.filter((id) => id !== "").map((id) => canonicalId(id) ?? id))];
+}
+
+/** A key may be written as `contract\\u0049d`. Letters alone: an escaped quote must not end a text. */
+function plainLetters(text: string): string {
+  return text.replaceAll(/\\(?:u00([0-7][0-9a-f])|.)/gi, (whole, code: string | undefined) => {
+    const letter = String.fromCharCode(Number.parseInt(code ?? "0", 16));
+    return /\w/.test(letter) ? letter : whole;
+  });
 }
 
 /** JSON may write any character so, and .NET does it with all but plain letters and digits. */

@@ -67,6 +67,8 @@ export function createArrayQueue(
         bigints(changes.map(({ afterMs }) => Math.ceil(afterMs))),
         texts(changes.map(({ error }) => error)),
       ]);
+      const failed = settlements.filter((_, index) => changes[index]?.error != null);
+      if (failed.length > 0) session.send(sql.hush, [bigints(failed.map(({ seq }) => seq))]);
       promote(rows.filter(([, , , state]) => state !== "due").map(([, ...line]) => line));
       const held = new Set(rows.map(([seq]) => Number(seq)));
       return settlements.map(({ seq }) => held.has(seq));
@@ -244,14 +246,16 @@ export function arrayQueueStatements(place: TablePlace) {
       from picked where j.seq = picked.seq
       returning ${columns}`,
     settle: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
-        last_error = case when g.error is null then j.last_error when exists (
-          select from ${at("contracts")} as c where c.contract_id = j.contract_id and c.redacted_at is not null
-        ) then null else g.error end, worker_id = null, lost = 0,
+        last_error = coalesce(g.error, j.last_error), worker_id = null, lost = 0,
         finished_at = case when g.state = 'due' then null else ${timeIn()} end
       from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
         as g(seq, worker, attempts, state, back, after, error)
       where j.seq = g.seq and j.worker_id = g.worker and j.attempts = g.attempts and j.state = 'running'
       returning j.seq, j.handler, j.contract_id, j.state`,
+    // The error of a handler may quote erased data. A statement of its own, once the jobs are locked: that of the settlement
+    // may have begun before a redaction was committed. A redaction that is committed later finds the error, and erases it.
+    hush: `update ${jobs} as j set last_error = null where seq = any($1::bigint[]) and exists (
+        select from ${at("contracts")} as c where c.contract_id = j.contract_id and c.redacted_at is not null)`,
     promote: `update ${jobs} as j set state = 'due'
       from (
         select distinct head.seq from unnest($1::text[], $2::text[]) as line(handler, contract_id)
