@@ -183,7 +183,7 @@ async function compare(
   return { drift, left: after.filter(isStatus) };
 }
 
-/** What was erased is no difference, and stands in no report. */
+/** Erased fields are no difference, and stand in no report. */
 async function differencesIn(reader: StoreReader, snapshot: SnapshotArrival): Promise<Drift[]> {
   const { contractId } = snapshot.facts;
   const [row] = await reader.lookup("contracts", "contractId", [contractId]);
