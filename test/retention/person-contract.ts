@@ -21,26 +21,29 @@ const request = {
   reference,
 };
 
+const lost = async (): Promise<never> => {
+  throw new EscrowApiError("outcome-unknown", "the answer is lost");
+};
+
+const get: MirrorClient["contracts"]["get"] = async (contractId, options) => {
+  options?.onAnswer?.({ date: new Date(noonMs).toUTCString(), tookMs: 0, status: 200, attempts: 1 });
+  return { contractId, status: "pending", reference, buyerParty: party };
+};
+
 /** A service whose answers to creates are lost. Its reads give the person's reference. */
-function silentClient(): MirrorClient {
-  const lost = async (): Promise<never> => {
-    throw new EscrowApiError("outcome-unknown", "the answer is lost");
-  };
-  const get: MirrorClient["contracts"]["get"] = async (contractId, options) => {
-    options?.onAnswer?.({ date: new Date(noonMs).toUTCString(), tookMs: 0, status: 200, attempts: 1 });
-    return { contractId, status: "pending", reference, buyerParty: party };
-  };
-  return {
-    contracts: { get, create: lost, refund: lost, renewCheckout: lost },
-    webhooks: { allLogs: async function* () {} },
-  };
-}
+const client: MirrorClient = {
+  contracts: { get, create: lost, refund: lost, renewCheckout: lost },
+  webhooks: { allLogs: async function* () {} },
+};
+
+const cantBook = async (): Promise<never> => {
+  throw new Error(`${sentinel} can't be booked`);
+};
 
 export function describePerson({ name, create }: StoreKind): void {
   const open = async () => {
     const store = create();
     const clock = testClock();
-    const client = silentClient();
     const mirror = await openMirror({ store, clock, client, jobs: { run: false }, intentTimeoutMs: hour });
     const told: string[] = [];
     mirror.on("anomaly", async ({ detail }) => void told.push(detail), { name: "told" });
@@ -81,10 +84,7 @@ export function describePerson({ name, create }: StoreKind): void {
 
     it("goes from the failures of a handler inside the transaction, before and after its third", async () => {
       const { store, mirror } = await open();
-      const throws = async (): Promise<never> => {
-        throw new Error(`${sentinel} can't be booked`);
-      };
-      mirror.inTransaction("contract.created", throws, { name: "books" });
+      mirror.inTransaction("contract.created", cantBook, { name: "books" });
       await mirror.contracts.refresh("CNT-1");
       await mirror.receive(created);
       // A store in memory lends no transaction: there the handler is not called.
