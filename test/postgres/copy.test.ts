@@ -14,7 +14,7 @@ import { mirroredRows } from "../property/rows.ts";
 import { law } from "../property/law.ts";
 import { openReceiving } from "../property/receiving.ts";
 import * as fc from "fast-check";
-import { tables } from "../../src/store/tables.ts";
+import { tables, type TableName } from "../../src/store/tables.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { arrangement, schedule } from "../../src/testing/arbitraries/schedule.ts";
 import { rearrange } from "../../src/testing/story/schedule.ts";
@@ -146,6 +146,22 @@ describe("copying", () => {
     clearImmediate(next);
     expect(compared.every(({ equal }) => equal)).toBe(true);
     expect(turns).toBeGreaterThan(1);
+  });
+
+  it("writes no more than 200 rows in one transaction, of payloads no more than 32, and reads no more at once", async () => {
+    const [source, target] = [sqlite(":memory:"), sqlite(":memory:")];
+    const deliveries = Array.from({ length: 450 }, (_, n) =>
+      delivery("contract.created", { id: `p-${n}`, contractId: `CNT-${n}`, seconds: n }),
+    );
+    await receiveInto(source, deliveries);
+    await openMirror({ store: target });
+    const steps = { read: new Map<TableName, number>(), written: new Map<TableName, number>() };
+    await copyStore(measuring(source, steps), measuring(target, steps));
+    for (const largest of Object.values(steps)) {
+      expect(largest.get("deliveries")).toBe(200);
+      expect(largest.get("payloads")).toBe(32);
+      expect(Math.max(...largest.values())).toBe(200);
+    }
   });
 
   it("takes out of the target what the source has no more: workers that ended, jobs that went", async () => {
@@ -387,3 +403,36 @@ describe("escrow-mirror migrate", () => {
     expect(code).toBe(0);
   });
 });
+
+interface Steps {
+  readonly read: Map<TableName, number>;
+  readonly written: Map<TableName, number>;
+}
+
+/** The same store, which notes the most rows of each table that one read walked through, or that one transaction inserted. */
+function measuring(store: Store, { read, written }: Steps): Store {
+  return {
+    ...store,
+    read: (work) =>
+      store.read((reader) =>
+        work({
+          ...reader,
+          walk: async (table, ...rest) => {
+            const rows = await reader.walk(table, ...rest);
+            read.set(table, Math.max(read.get(table) ?? 0, rows.length));
+            return rows;
+          },
+        }),
+      ),
+    transaction: (work) =>
+      store.transaction((tx) => {
+        const own = new Map<TableName, number>();
+        const insert: typeof tx.insert = (table, rows) => {
+          own.set(table, (own.get(table) ?? 0) + rows.length);
+          written.set(table, Math.max(written.get(table) ?? 0, own.get(table) ?? 0));
+          return tx.insert(table, rows);
+        };
+        return work({ ...tx, insert });
+      }),
+  };
+}
