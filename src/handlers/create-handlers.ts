@@ -20,10 +20,11 @@ import {
 } from "./handler.ts";
 import { createSweeper } from "./done-jobs.ts";
 import { createInCommit, type InCommit } from "./in-commit.ts";
-import { callInTransaction } from "./in-transaction.ts";
 import type { Inside } from "./inside.ts";
 import { createRegistry, type Registry } from "./registry.ts";
-import { createRunner, type Runner, type RunnerOptions } from "./runner.ts";
+import { isAnyDue } from "./runner/lookout.ts";
+import { createRun } from "./runner/run.ts";
+import { createRunner, type Runner, type RunnerOptions } from "./runner/runner.ts";
 import { eventJob, hears, type Filter } from "./subscription.ts";
 
 export interface HandlersParts {
@@ -61,18 +62,9 @@ export function createHandlers(parts: HandlersParts): Handlers {
     registry,
     clock,
     logger,
-    recorder: parts.recorder,
     options,
     workerId: randomUUID(),
-    inside,
-    runInTransaction: async (handler, { job, subject }, { idempotencyKey }) =>
-      store.transaction(async (tx) => {
-        const run = { seq: job.seq, workerId: job.workerId ?? "", attempts: job.attempts };
-        const [isHeld] = await tx.jobs.settle([{ ...run, end: "done" }]);
-        if (isHeld !== true) return;
-        const call = { handler, event: subject, idempotencyKey, timeoutMs: handlerTimeoutMs };
-        await callInTransaction(tx, call, inside, logger);
-      }),
+    runJob: createRun({ ...parts, registry, policy: options, timeoutMs: options.timeoutMs }),
   });
   const inCommit = createInCommit({ registry, inside, clock, logger, handlerTimeoutMs });
 
@@ -102,7 +94,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
 
     runOnce: async (signal) => {
       inside.refuseInHandler("mirror.jobs.runOnce()");
-      await registry.settled();
+      await registry.caughtUp();
       const runs = await runner.drain(signal);
       await sweeper.sweep();
       return runs;
@@ -134,12 +126,12 @@ export function createHandlers(parts: HandlersParts): Handlers {
 
     idle: async () => {
       inside.refuseInHandler("mirror.idle()");
-      await registry.settled();
+      await registry.caughtUp();
       for (;;) {
         if (options.run) await runner.drain();
         // A lost worker's job is running at one look and due at the next: due is looked for again, after running.
         const isOwing = await isOwed(store, registry.names());
-        if (!isOwing && !(options.run && (await runner.isAnyDue()))) return;
+        if (!isOwing && !(options.run && (await isAnyDue(store, registry, clock)))) return;
         await sleep(store.lookEveryMs);
       }
     },

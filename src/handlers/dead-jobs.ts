@@ -4,8 +4,9 @@ import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Tells handlers of `job-dead` that these jobs are. A dead job of such a handler tells nobody. */
-export async function deadJobs(tx: StoreTransaction, seqs: readonly number[]): Promise<void> {
+/** Tells handlers of `job-dead` of these jobs. A dead job of such a handler tells nobody. */
+export async function tellOfDead(tx: StoreTransaction, jobs: readonly Pick<JobRow, "seq">[]): Promise<void> {
+  if (jobs.length === 0) return;
   const subscriptions = (await tx.find("subscriptions")).filter(
     ({ kind, filter }) => kind === "event" && "events" in (filter as object),
   ) as Subscription[];
@@ -14,7 +15,7 @@ export async function deadJobs(tx: StoreTransaction, seqs: readonly number[]): P
   );
   if (listeners.length === 0) return;
   const names = new Set(listeners.map(({ name }) => name));
-  const where = [{ field: "seq", op: "in", value: seqs }] as const;
+  const where = [{ field: "seq", op: "in", value: jobs.map(({ seq }) => seq) }] as const;
   const dead = (await tx.find("jobs", { where })).filter(({ handler }) => !names.has(handler));
   await tx.jobs.insert(listeners.flatMap(({ name }) => dead.map((job) => jobOf(name, job))));
 }

@@ -6,12 +6,12 @@ import { settle } from "../shared/result.ts";
 import { monotonicMs } from "../shared/timers.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { FailureRow, JobRow } from "../store/tables/handlers.ts";
-import { deadJobs } from "./dead-jobs.ts";
+import { isTimeout } from "./call-in-time.ts";
+import { tellOfDead } from "./dead-jobs.ts";
 import type { WebhookEvent } from "./event.ts";
 import type { Handler } from "./handler.ts";
-import { callInTransaction, isTimeout } from "./in-transaction.ts";
+import { callInTransaction } from "./in-transaction.ts";
 import type { Inside } from "./inside.ts";
-import { describe, isStoreFault } from "./outcome.ts";
 import type { Registry } from "./registry.ts";
 import {
   eventJob,
@@ -21,6 +21,7 @@ import {
   type News,
   type Subscription,
 } from "./subscription.ts";
+import { describe, isStoreFault } from "./thrown.ts";
 
 /** An applied delivery with the event that handlers are given. */
 export interface FreshDelivery extends AppliedDelivery {
@@ -185,11 +186,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
       { field: "handler", op: "=", value: name },
       { field: "jobKey", op: "=", value: job.jobKey },
     ] as const;
-    const rows = await tx.find("jobs", { where });
-    await deadJobs(
-      tx,
-      rows.map(({ seq }) => seq),
-    );
+    await tellOfDead(tx, await tx.find("jobs", { where }));
   }
 
   return {

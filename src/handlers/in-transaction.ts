@@ -1,10 +1,10 @@
 /** Handlers that run in the delivery's own transaction. Their rows are committed with the delivery, or not at all. */
 import type { Logger } from "../shared/logger.ts";
-import { clearTimeout, setTimeout } from "../shared/timers.ts";
 import type { Lent, StoreTransaction } from "../store/store.ts";
+import { callInTime } from "./call-in-time.ts";
 import type { Handler } from "./handler.ts";
 import type { Inside } from "./inside.ts";
-import { readable } from "./outcome.ts";
+import { readable } from "./thrown.ts";
 
 /** The second argument of an `inTransaction` handler. */
 export interface TransactionContext extends Pick<Lent, "trx" | "connection"> {
@@ -31,30 +31,17 @@ export async function callInTransaction(
   logger: Logger,
 ): Promise<void> {
   const lent = tx.lend();
-  const controller = new AbortController();
-  const { signal } = controller;
   const { trx, connection } = lent;
-  const context: TransactionContext = { trx, connection, idempotencyKey, signal, logger };
-  const timer = setTimeout(() => controller.abort(timedOut(handler.name, timeoutMs)), timeoutMs);
-  const over = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error));
-  });
+  const call = (signal: AbortSignal): Promise<unknown> => {
+    const context: TransactionContext = { trx, connection, idempotencyKey, signal, logger };
+    return inside.transaction(tx, async () => handler.run(event as never, context as never));
+  };
   try {
-    const running = inside.transaction(tx, async () => handler.run(event as never, context as never));
-    await Promise.race([running, over]);
+    await callInTime({ handler: handler.name, timeoutMs }, call);
   } catch (thrown) {
     const error = readable(thrown);
     throw lent.faultOf(error) ?? error;
   } finally {
-    clearTimeout(timer);
     lent.takeBack();
   }
-}
-
-export function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === "TimeoutError";
-}
-
-function timedOut(name: string, timeoutMs: number): Error {
-  return new DOMException(`handler ${name} did not end within ${timeoutMs} ms`, "TimeoutError");
 }

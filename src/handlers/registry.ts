@@ -29,7 +29,7 @@ export interface Registry {
   /** Writes the rows that are not written yet. Rejects with `store-unavailable` where it can't now. */
   ensure(): Promise<void>;
   /** Resolves when every row is written and has caught up with what is older; rejects with the reason of the first refused. */
-  settled(): Promise<void>;
+  caughtUp(): Promise<void>;
   /** For `health()`: handlers that were refused. */
   warnings(): readonly string[];
   /** Stops going through older deliveries. */
@@ -151,7 +151,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     get: (name) => handlers.get(name),
     names: () => [...handlers.keys()],
     ensure,
-    settled: async () => {
+    caughtUp: async () => {
       await ensure();
       await catching;
       const [error] = refused.values();

@@ -1,4 +1,4 @@
-import { standingOf, type Standing } from "../handlers/standing.ts";
+import { workloadOf, type Workload } from "../handlers/workload.ts";
 import type { HealingStanding } from "../healing/standing.ts";
 import { countQuarantined, type JobCounts } from "../queries/counts.ts";
 import type { Receiver } from "../receiver/receive.ts";
@@ -73,8 +73,8 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
     const consecutiveFailures = receiver.consecutiveFailures();
     const found = await settle(() => undone(store, inspect));
     const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
-    const standing = await settle(() => standingOf(store, clock));
-    const { jobs, orphans } = standing.ok ? standing.value : idle;
+    const workload = await settle(() => workloadOf(store, clock));
+    const { jobs, orphans } = workload.ok ? workload.value : idle;
     const healed = await settle(healing);
     const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : noWarnings;
     const warnings = warningsOf({
@@ -92,13 +92,13 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
     const ok = found.ok && !isDisabled && consecutiveFailures < failuresAlarm && !receiver.isFull();
     const { refused } = tally;
     const health = { ok, consecutiveFailures, lastDeliveryAt, quarantined, jobs, refused, warnings };
-    return { health, isStoreRead: found.ok && standing.ok };
+    return { health, isStoreRead: found.ok && workload.ok };
   };
 }
 
 const noWarnings: HealingStanding = { isDisabled: false, warnings: [] };
 const unknown = { lastDeliveryAt: null, quarantined: 0 };
-const idle: Standing = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
+const idle: Workload = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
 
 function saidOf(error: unknown): string {
   return isEscrowMirrorError(error) ? error.message : nameOfError(error);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { FoldOptions } from "../domain/fold.ts";
 import type { Backoff } from "../handlers/backoff.ts";
 import type { DefinedHandler } from "../handlers/define-handler.ts";
-import type { RunnerOptions } from "../handlers/runner.ts";
+import type { RunnerOptions } from "../handlers/runner/runner.ts";
 import type { ReceiverParts } from "../receiver/receive.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";

@@ -1,5 +1,5 @@
 /** The warnings of `health()`: one sentence for each thing that a person must do. */
-import type { Orphan } from "../handlers/standing.ts";
+import type { Orphan } from "../handlers/workload.ts";
 import { adviceOn } from "../receiver/advice.ts";
 import type { Reason } from "../receiver/outcome.ts";
 import type { Tally } from "../receiver/tally.ts";

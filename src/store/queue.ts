@@ -17,7 +17,7 @@ export interface JobQueue {
    * Ends runs and makes the next job of each line due. Resolves with the runs that still held their job: only those
    * count.
    */
-  settle(settlements: readonly Settlement[]): Promise<boolean[]>;
+  end(endings: readonly Ending[]): Promise<boolean[]>;
   /** Marks a worker as alive until `leaseMs` from now. Resolves with `false` if others had given it up meanwhile. */
   beat(worker: WorkerBeat): Promise<boolean>;
   /** Ends a worker. Its running jobs go back to the queue, without counting the attempt. */
@@ -55,7 +55,7 @@ export interface Claim {
 }
 
 /** How one run ended. Worker and attempt must still be the job's: a run that lost its lease ends nothing. */
-export type Settlement = {
+export type Ending = {
   /** The job. */
   readonly seq: number;
   /** The worker that ran it. */
@@ -98,23 +98,23 @@ export const openStates = ["waiting", "due", "running"] as const;
 /** The error of a job that ended its process again and again. */
 export const lostForGood = "its process ended while this was the only job there";
 
-export interface Settled {
+export interface Fate {
   readonly state: "done" | "due" | "dead";
   readonly attemptsBack: 0 | 1;
   readonly error: string | null;
   readonly afterMs: number;
 }
 
-/** The job's state after a settlement. */
-export function settledAs(settlement: Settlement): Settled {
-  const { end } = settlement;
+/** The job's state after a run. */
+export function fateOf(ending: Ending): Fate {
+  const { end } = ending;
   switch (end) {
     case "done":
       return { state: end, attemptsBack: 0, error: null, afterMs: 0 };
     case "dead":
-      return { state: end, attemptsBack: 0, error: settlement.error, afterMs: 0 };
+      return { state: end, attemptsBack: 0, error: ending.error, afterMs: 0 };
     case "again":
-      return { state: "due", attemptsBack: 0, error: settlement.error, afterMs: settlement.afterMs };
+      return { state: "due", attemptsBack: 0, error: ending.error, afterMs: ending.afterMs };
     case "given-back":
       return { state: "due", attemptsBack: 1, error: null, afterMs: 0 };
   }

@@ -1,5 +1,5 @@
 import { toIsoTime, type Clock } from "../shared/clock.ts";
-import { lostForGood, openStates, settledAs, type JobQueue } from "../store/queue.ts";
+import { lostForGood, openStates, fateOf, type JobQueue } from "../store/queue.ts";
 import type { Condition, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables/handlers.ts";
 
@@ -67,16 +67,14 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       return claimed.sort((a, b) => a.seq - b.seq);
     },
 
-    async settle(settlements) {
+    async end(endings) {
       const held: boolean[] = [];
-      for (const settlement of settlements) {
-        const runs = await runsOf(settlement.workerId);
-        const job = runs.find(
-          ({ seq, attempts }) => seq === settlement.seq && attempts === settlement.attempts,
-        );
+      for (const ending of endings) {
+        const runs = await runsOf(ending.workerId);
+        const job = runs.find(({ seq, attempts }) => seq === ending.seq && attempts === ending.attempts);
         held.push(job !== undefined);
         if (job === undefined) continue;
-        const { state, attemptsBack, error, afterMs } = settledAs(settlement);
+        const { state, attemptsBack, error, afterMs } = fateOf(ending);
         await set(job.seq, {
           ...idle,
           state,

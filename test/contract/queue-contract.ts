@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/shared/logger.ts";
-import type { Claim, NewJob, Settlement, WorkerBeat } from "../../src/store/queue.ts";
+import type { Claim, NewJob, Ending, WorkerBeat } from "../../src/store/queue.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { JobRow } from "../../src/store/tables/handlers.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
@@ -17,7 +17,7 @@ const ends = ["done", "dead", "again", "given-back"] as const;
 type Command =
   | { readonly do: "insert"; readonly jobs: readonly (readonly [handler: number, contract: number])[] }
   | { readonly do: "claim"; readonly worker: number; readonly limit: number; readonly lost: boolean }
-  | { readonly do: "settle"; readonly run: number; readonly end: number; readonly isStale: boolean }
+  | { readonly do: "end"; readonly run: number; readonly end: number; readonly isStale: boolean }
   | { readonly do: "beat" | "retire"; readonly worker: number }
   | { readonly do: "reclaim" | "revive" | "hasten" }
   | { readonly do: "wait"; readonly ms: number };
@@ -36,7 +36,7 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      do: fc.constant("settle" as const),
+      do: fc.constant("end" as const),
       run: fc.nat(9),
       end: fc.nat(3),
       isStale: fc.nat(5).map((one) => one === 0),
@@ -70,12 +70,12 @@ export function describeQueue(contract: StoreContract): void {
       await add(store, ["a", "b"]);
       const [head] = await claim(store, { limit: 5 });
       expect(head?.jobKey).toBe("a");
-      await settle(store, head, { end: "again", error: "no", afterMs: 1000 });
+      await endRun(store, head, { end: "again", error: "no", afterMs: 1000 });
       expect(await claim(store, { limit: 5 })).toEqual([]);
       clock.advance(1001);
       const [again] = await claim(store, { limit: 5 });
       expect(again).toMatchObject({ jobKey: "a", attempts: 2, lastError: "no" });
-      await settle(store, again, { end: "dead", error: "never" });
+      await endRun(store, again, { end: "dead", error: "never" });
       expect(await claim(store, { limit: 5 })).toMatchObject([{ jobKey: "b", attempts: 1 }]);
       await store.close();
     });
@@ -84,7 +84,7 @@ export function describeQueue(contract: StoreContract): void {
       const { store } = await open(create());
       await add(store, ["a", "b"]);
       const [head] = await claim(store, { limit: 1 });
-      await settle(store, head, { end: "again", error: "no", afterMs: 3_600_000 });
+      await endRun(store, head, { end: "again", error: "no", afterMs: 3_600_000 });
       await store.transaction((tx) => tx.jobs.hasten([head?.seq ?? -1]));
       expect(await claim(store, { limit: 5 })).toMatchObject([{ jobKey: "a", attempts: 2, lastError: "no" }]);
       await store.close();
@@ -99,9 +99,9 @@ export function describeQueue(contract: StoreContract): void {
       expect(await reclaim(store)).toEqual([]);
       const [second] = await claim(store, { limit: 1, lost: true, workerId: "w2" });
       expect(second).toMatchObject({ jobKey: "a", attempts: 2, lost: true });
-      expect(await settle(store, first, { end: "done" })).toEqual([false]);
-      expect(await settle(store, second, { end: "done" })).toEqual([true]);
-      expect(await settle(store, second, { end: "dead", error: "late" })).toEqual([false]);
+      expect(await endRun(store, first, { end: "done" })).toEqual([false]);
+      expect(await endRun(store, second, { end: "done" })).toEqual([true]);
+      expect(await endRun(store, second, { end: "dead", error: "late" })).toEqual([false]);
       await store.close();
     });
 
@@ -114,7 +114,7 @@ export function describeQueue(contract: StoreContract): void {
       expect(await store.nextJobAt(["ledger"])).toBeNull();
       const [head] = await claim(store, { limit: 1 });
       expect(await store.nextJobAt(["mail"])).toBeNull();
-      await settle(store, head, { end: "again", error: "", afterMs: 5000 });
+      await endRun(store, head, { end: "again", error: "", afterMs: 5000 });
       expect(await store.nextJobAt(["mail", "ledger"])).toBe(new Date(clock.now() + 5000).toISOString());
       await store.close();
     });
@@ -142,16 +142,16 @@ function claim(store: Store, given: Partial<Claim>): Promise<JobRow[]> {
   );
 }
 
-type End = Settlement extends infer One
+type End = Ending extends infer One
   ? One extends unknown
     ? Omit<One, "seq" | "workerId" | "attempts">
     : never
   : never;
 
-function settle(store: Store, job: JobRow | undefined, end: End): Promise<boolean[]> {
+function endRun(store: Store, job: JobRow | undefined, end: End): Promise<boolean[]> {
   const { seq, workerId, attempts } = job as JobRow;
   const run = { seq, workerId: workerId ?? "", attempts };
-  return store.transaction((tx) => tx.jobs.settle([{ ...run, ...end }]));
+  return store.transaction((tx) => tx.jobs.end([{ ...run, ...end }]));
 }
 
 function beat(store: Store, workerId: string): Promise<boolean> {
@@ -192,11 +192,11 @@ async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]>
         runs.push(...claimed);
         return claimed.map(shown);
       }
-      case "settle": {
+      case "end": {
         const job = runs.at(-1 - command.run);
         if (job === undefined) return undefined;
         const end = { end: ends[command.end], error: "odd", afterMs: 700 } as End;
-        return settle(store, command.isStale ? { ...job, attempts: job.attempts + 1 } : job, end);
+        return endRun(store, command.isStale ? { ...job, attempts: job.attempts + 1 } : job, end);
       }
       case "beat":
         return beat(store, workers[command.worker] as string);

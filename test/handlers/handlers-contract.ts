@@ -190,6 +190,19 @@ export function describeHandlers(name: string, create: () => Store): void {
       expect([reasons, seen]).toEqual([["TimeoutError"], ["contract.approved"]]);
     });
 
+    it("leave one another room: one that is owed many jobs does not hold up the next", async () => {
+      const mirror = await open({ jobs: { run: false, concurrency: 8 } });
+      const seen: string[] = [];
+      for (const handler of ["busy", "quiet"])
+        mirror.on("contract.created", () => void seen.push(handler), { name: handler });
+      for (let n = 0; n < 80; n++)
+        await mirror.receive(
+          delivery("contract.created", { id: `c${n}`, seconds: 0, contractId: `CNT-${n}` }),
+        );
+      expect(await mirror.jobs.runOnce()).toEqual({ runs: 160 });
+      expect(seen.indexOf("quiet")).toBeLessThan(16);
+    });
+
     it("hear of moves of the present state alone: once each, and of none that a late event contradicts", async () => {
       const mirror = await open();
       const moves: string[] = [];
@@ -325,6 +338,39 @@ export function describeHandlers(name: string, create: () => Store): void {
       const left = (await mirror.jobs.list()).items;
       expect(left.map(({ handler }) => handler)).toEqual(Array.from({ length: 6 }, () => "b"));
       expect((await mirror.handlers.list()).map((each) => each.name)).toEqual(["b"]);
+    });
+
+    it("are waited for by idle, also where a lost worker's job becomes due between two of its looks", async () => {
+      const inner = create();
+      const clock = testClock();
+      let beforeRead: (() => Promise<unknown>) | undefined;
+      const read: Store["read"] = async (work) => {
+        const act = beforeRead;
+        beforeRead = undefined;
+        await act?.();
+        return inner.read(work);
+      };
+      const store = Object.create(inner, { read: { value: read } }) as Store;
+      const mirror = await open({ store, clock, jobs: { leaseMs: 1500 } });
+      const seen: string[] = [];
+      const listen = () =>
+        mirror.on("contract.created", ({ contractId }) => void seen.push(contractId), { name: "see" });
+      const off = listen();
+      await mirror.idle();
+      off();
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      const handlers = ["see"];
+      await inner.transaction(async ({ jobs }) => {
+        await jobs.beat({ workerId: "lost", handlers, leaseMs: 1000, isListening: false });
+        await jobs.claim({ workerId: "lost", handlers, limit: 1, lost: false });
+      });
+      listen();
+      beforeRead = () => {
+        clock.advance(1100);
+        return inner.transaction(({ jobs }) => jobs.reclaim({ attemptsMax: 15 }));
+      };
+      await mirror.idle();
+      expect(seen).toEqual(["CNT-1"]);
     });
 
     it("can be ended for good, listed, and refused under a name of another kind", async () => {

@@ -26,6 +26,32 @@ describeInTransaction("sqlite file", async () => {
   return { store: sqlite(file), table: "ledger" };
 });
 
+it("jobs behind one that hangs are run by another process", async () => {
+  const file = temporaryFile();
+  const seen: string[] = [];
+  const ends: (() => void)[] = [];
+  const [stuck, free] = [
+    await openMirror({ store: sqlite(file), jobs: { concurrency: 1 } }),
+    await openMirror({ store: sqlite(file) }),
+  ];
+  const hang = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+  stuck.on("*", ({ contractId }) => (contractId === "CNT-20" ? hang() : void seen.push(contractId)), {
+    name: "see",
+  });
+  await stuck.idle();
+  const contracts = Array.from({ length: 60 }, (_, n) => `CNT-${n}`);
+  await Promise.all(
+    contracts.map((contractId) =>
+      stuck.receive(delivery("contract.created", { id: contractId, seconds: 0, contractId })),
+    ),
+  );
+  await expect.poll(() => ends.length).toBe(1);
+  free.on("*", ({ contractId }) => void seen.push(contractId), { name: "see" });
+  await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(59);
+  expect([...seen].sort()).toEqual(contracts.filter((each) => each !== "CNT-20").sort());
+  ends[0]?.();
+});
+
 it("a handler that writes through another connection to the same file, and so waits for itself, is left out at the fifth time", async () => {
   const file = temporaryFile();
   const mirror = await openMirror({ store: sqlite(file) });

@@ -251,14 +251,14 @@ const ofTheCore: readonly Mutant[] = [
   },
   {
     ...core,
-    file: "src/handlers/outcome.ts",
+    file: "src/handlers/runner/ending.ts",
     name: "a failed handler is not run again",
     find: 'const isOver = nameOf(result.error) === "PermanentError" ||',
-    replace: 'const isOver = result.end === "failed" ||',
+    replace: 'const isOver = result.is === "failed" ||',
   },
   {
     ...core,
-    file: "src/handlers/run.ts",
+    file: "src/handlers/runner/run.ts",
     name: "the idempotency key changes with each attempt",
     find: "idempotencyKey: `${handler}:${jobKey}`,",
     replace: "idempotencyKey: `${handler}:${jobKey}:${attempts}`,",

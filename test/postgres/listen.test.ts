@@ -58,6 +58,47 @@ describe.each(targets)("a store that listens, over %s", (_, target) => {
     await expect.poll(() => seen).toEqual(["CNT-1"]);
   });
 
+  it("hears of a dead job that another process retries, without looking", async () => {
+    const schema = freshSchema();
+    const store = withoutLooking(postgres({ ...target(), schema, listen: true }));
+    const worker = await openMirror({ store, clock: systemClock, jobs: { maxAttempts: 1 } });
+    const seen: string[] = [];
+    const fail = ({ contractId }: { contractId: string }): void => {
+      seen.push(contractId);
+      if (seen.length === 1) throw new Error("not yet");
+    };
+    worker.on("contract.created", fail, { name: "see" });
+    await worker.idle();
+    await expect.poll(() => isListening(schema)).toBe(true);
+    const other = await receiverOn(schema);
+    await other.receive(created("CNT-1"));
+    await expect.poll(async () => (await other.jobs.list({ state: "dead" })).items).toHaveLength(1);
+    const [job] = (await other.jobs.list({ state: "dead" })).items;
+    await other.jobs.retry(job?.id ?? "");
+    await expect.poll(() => seen).toEqual(["CNT-1", "CNT-1"]);
+  });
+
+  it("hears of a job that another process runs before its time, without looking", async () => {
+    const schema = freshSchema();
+    const store = withoutLooking(postgres({ ...target(), schema, listen: true }));
+    const worker = await openMirror({ store, clock: systemClock, jobs: { backoffMs: 3_600_000 } });
+    const seen: number[] = [];
+    const fail = (_: unknown, { attempt }: { attempt: number }): void => {
+      seen.push(attempt);
+      if (attempt === 1) throw new Error("not yet");
+    };
+    worker.on("contract.created", fail, { name: "see" });
+    await worker.idle();
+    await expect.poll(() => isListening(schema)).toBe(true);
+    const other = await receiverOn(schema);
+    await other.receive(created("CNT-1"));
+    const failed = async () =>
+      (await other.jobs.list({ state: "due" })).items.filter(({ lastError }) => lastError);
+    await expect.poll(failed).toHaveLength(1);
+    await other.jobs.retry((await failed())[0]?.id ?? "");
+    await expect.poll(() => seen).toEqual([1, 2]);
+  });
+
   it("leaves no connection listening when it is closed", async () => {
     const schema = freshSchema();
     const { mirror } = await openWorker(postgres({ ...target(), schema, listen: true }));

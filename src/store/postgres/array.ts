@@ -1,4 +1,4 @@
-import type { SqlValue } from "../sql/codec.ts";
+import { encodeValue, type SqlValue } from "../sql/codec.ts";
 
 /** The element types of the arrays that we send. */
 export type ArrayType = "text" | "bigint" | "bytea";
@@ -24,6 +24,19 @@ export function toArray(type: ArrayType, values: readonly SqlValue[]): Buffer {
     }
   }
   return array;
+}
+
+export function texts(values: readonly (string | null)[]): Buffer {
+  return toArray("text", values.map(encodeText));
+}
+
+export function bigints(values: readonly number[]): Buffer {
+  return toArray("bigint", values);
+}
+
+/** Our own form of a text: the database does not take every character. */
+export function encodeText(text: string | null): SqlValue {
+  return encodeValue("text", text);
 }
 
 const headerBytes = 20;

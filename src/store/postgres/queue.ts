@@ -2,9 +2,9 @@ import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { columnsOf, decodeRows, decodeValue, encodeValue, type SqlValue } from "../sql/codec.ts";
 import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { ArraySession, Session } from "../sql/session.ts";
-import { lostForGood, settledAs, type JobQueue, type NewJob } from "../queue.ts";
+import { lostForGood, fateOf, type JobQueue, type NewJob } from "../queue.ts";
 import type { JobRow } from "../tables/handlers.ts";
-import { toArray } from "./array.ts";
+import { bigints, encodeText, texts, toArray } from "./array.ts";
 import { channelOf } from "./listen.ts";
 
 export type ArrayQueueStatements = ReturnType<typeof arrayQueueStatements>;
@@ -54,24 +54,24 @@ export function createArrayQueue(
     claim: ({ workerId, handlers, limit, lost }) =>
       jobs(sql.claim, [now(), workerId, texts(handlers), lost ? 1 : 0, limit]),
 
-    async settle(settlements) {
-      if (settlements.length === 0) return [];
-      const changes = settlements.map(settledAs);
-      const rows = await session.all(sql.settle, [
+    async end(endings) {
+      if (endings.length === 0) return [];
+      const changes = endings.map(fateOf);
+      const rows = await session.all(sql.end, [
         now(),
-        bigints(settlements.map(({ seq }) => seq)),
-        texts(settlements.map(({ workerId }) => workerId)),
-        bigints(settlements.map(({ attempts }) => attempts)),
+        bigints(endings.map(({ seq }) => seq)),
+        texts(endings.map(({ workerId }) => workerId)),
+        bigints(endings.map(({ attempts }) => attempts)),
         texts(changes.map(({ state }) => state)),
         bigints(changes.map(({ attemptsBack }) => attemptsBack)),
         bigints(changes.map(({ afterMs }) => Math.ceil(afterMs))),
         texts(changes.map(({ error }) => error)),
       ]);
-      const failed = settlements.filter((_, index) => changes[index]?.error != null);
+      const failed = endings.filter((_, index) => changes[index]?.error != null);
       if (failed.length > 0) session.send(sql.hush, [bigints(failed.map(({ seq }) => seq))]);
       promote(rows.filter(([, , , state]) => state !== "due").map(([, ...line]) => line));
       const held = new Set(rows.map(([seq]) => Number(seq)));
-      return settlements.map(({ seq }) => held.has(seq));
+      return endings.map(({ seq }) => held.has(seq));
     },
 
     async beat({ workerId, handlers, leaseMs, isListening }) {
@@ -102,11 +102,11 @@ export function createArrayQueue(
       if (seqs.length === 0) return;
       const rows = await session.all(sql.linesOf, [bigints(seqs)]);
       lockLines(rows.map(([contractId]) => contractId as string | null));
-      await session.run(sql.revive, [now(), bigints(seqs)]);
+      await session.run(sql.revive, [now(), bigints(seqs), sql.channel]);
     },
 
     async hasten(seqs) {
-      await session.run(sql.hasten, [now(), bigints(seqs)]);
+      await session.run(sql.hasten, [now(), bigints(seqs), sql.channel]);
     },
 
     async owedFor(contentKeys) {
@@ -163,18 +163,6 @@ function columnsOfNew(added: readonly NewJob[]): SqlValue[] {
   ];
 }
 
-function texts(values: readonly (string | null)[]): Buffer {
-  return toArray("text", values.map(encodeText));
-}
-
-function bigints(values: readonly number[]): Buffer {
-  return toArray("bigint", values);
-}
-
-function encodeText(text: string | null): SqlValue {
-  return encodeValue("text", text);
-}
-
 function first([value]: readonly [string, string]): string {
   return value;
 }
@@ -196,13 +184,20 @@ export function arrayQueueStatements(place: TablePlace) {
   const columns = columnsOf("jobs")
     .map(({ name }) => `j.${name}`)
     .join(", ");
+  // Who listens is told of due jobs: a NOTIFY makes commits wait for one another, so that none is sent where nobody does.
+  const tell = (channel: string, changed: string): string => `(
+        select count(told.of) from (
+          select pg_notify(${channel}, handler) is null as of
+          from (select distinct handler from ${changed} where state = 'due') as due
+        ) as told
+        where exists (select from ${workers} where listening = 1 and alive_until >= ${timeIn()})
+      )`;
   return {
     channel: channelOf(place),
     lockName: `escrow-mirror ${at("")}`,
     lockLines: `select count(pg_advisory_xact_lock(hashtextextended($1 || ' line ' || id, 0))) from unnest($2::text[]) as id`,
     share: `select pg_advisory_xact_lock_shared(hashtextextended($1 || ' subscriptions', 0))`,
     exclude: `select pg_advisory_xact_lock(hashtextextended($1 || ' subscriptions', 0))`,
-    // Who listens is told of due jobs: a NOTIFY makes commits wait for one another, so that none is sent where nobody does.
     // "offset 0" keeps the look at the line a look-up for each row: the planner would hash all open jobs instead.
     insert: `with given as (
         select *, row_number() over (partition by handler, contract_id order by seat) as place
@@ -224,12 +219,7 @@ export function arrayQueueStatements(place: TablePlace) {
         on conflict do nothing
         returning handler, job_key, state
       )
-      select g.seat, (
-        select count(told.of) from (
-          select pg_notify($8, handler) is null as of from (select distinct handler from fresh where state = 'due') as due
-        ) as told
-        where exists (select from ${workers} where listening = 1 and alive_until >= ${timeIn()})
-      )
+      select g.seat, ${tell("$8", "fresh")}
       from fresh join given as g using (handler, job_key)`,
     // Chosen once, before the join: inside it the choice can run again for each row, and takes others than before each time.
     claim: `with picked as materialized (
@@ -245,7 +235,7 @@ export function arrayQueueStatements(place: TablePlace) {
       update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
       from picked where j.seq = picked.seq
       returning ${columns}`,
-    settle: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
+    end: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
         last_error = coalesce(g.error, j.last_error), worker_id = null, lost = 0,
         finished_at = case when g.state = 'due' then null else ${timeIn()} end
       from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
@@ -283,17 +273,25 @@ export function arrayQueueStatements(place: TablePlace) {
       where worker_id = any($2::text[]) and state = 'running'`,
     linesOf: `select distinct contract_id from ${jobs} where seq = any($1::bigint[])`,
     // Of several of one line the first alone is due: a statement does not see what it has done to the others.
-    revive: `update ${jobs} as j set attempts = 0, next_attempt_at = ${timeIn()}, finished_at = null, state = case
-        when j.contract_id is not null and (p.place > 1 or exists (
-          select from ${jobs} as o where o.handler = j.handler and o.contract_id = j.contract_id and o.${open}
-        )) then 'waiting' else 'due' end
-      from (
-        select seq, row_number() over (partition by handler, contract_id order by seq) as place
-        from ${jobs} where seq = any($2::bigint[]) and state = 'dead'
-      ) as p
-      where j.seq = p.seq and j.state = 'dead'`,
-    hasten: `update ${jobs} set next_attempt_at = ${timeIn()}
-      where seq = any($2::bigint[]) and state = 'due' and next_attempt_at > ${timeIn()}`,
+    revive: `with back as (
+        update ${jobs} as j set attempts = 0, next_attempt_at = ${timeIn()}, finished_at = null, state = case
+          when j.contract_id is not null and (p.place > 1 or exists (
+            select from ${jobs} as o where o.handler = j.handler and o.contract_id = j.contract_id and o.${open}
+          )) then 'waiting' else 'due' end
+        from (
+          select seq, row_number() over (partition by handler, contract_id order by seq) as place
+          from ${jobs} where seq = any($2::bigint[]) and state = 'dead'
+        ) as p
+        where j.seq = p.seq and j.state = 'dead'
+        returning j.handler, j.state
+      )
+      select ${tell("$3", "back")}`,
+    hasten: `with back as (
+        update ${jobs} set next_attempt_at = ${timeIn()}
+        where seq = any($2::bigint[]) and state = 'due' and next_attempt_at > ${timeIn()}
+        returning handler, state
+      )
+      select ${tell("$3", "back")}`,
     lease: `insert into ${leases} as l (name, holder, held_until) values ($2, $3, ${timeIn("$4::bigint")})
       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
       where l.holder = excluded.holder or l.held_until < ${timeIn()}

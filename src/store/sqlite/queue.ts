@@ -4,7 +4,7 @@ import { sqlNamesIn, type TablePlace } from "../sql/dialect.ts";
 import type { RowSession } from "../sql/session.ts";
 import type { Store } from "../store.ts";
 import { guarded, type SqliteHandle } from "./handle.ts";
-import { lostForGood, settledAs, type JobQueue, type Settlement } from "../queue.ts";
+import { lostForGood, fateOf, type JobQueue, type Ending } from "../queue.ts";
 import type { JobRow } from "../tables/handlers.ts";
 
 export type RowQueueStatements = ReturnType<typeof rowQueueStatements>;
@@ -19,14 +19,14 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
   const jobs = async (statement: string, values: readonly SqlValue[]): Promise<JobRow[]> =>
     decodeRows("jobs", await session.all(statement, values)).sort(bySeq);
 
-  /** Settles one run if it still holds its job, and says so. */
-  async function settle(settlement: Settlement): Promise<boolean> {
-    const { state, attemptsBack, error, afterMs } = settledAs(settlement);
+  /** Ends one run if it still holds its job, and says so. */
+  async function endRun(ending: Ending): Promise<boolean> {
+    const { state, attemptsBack, error, afterMs } = fateOf(ending);
     const isOver = state !== "due";
     const change = [state, attemptsBack, nowPlus(afterMs), encodeText(error), isOver ? nowPlus(0) : null];
-    const fence = [settlement.seq, settlement.workerId, settlement.attempts];
-    const [line] = await session.all(sql.settle, [...change, ...fence]);
-    if (line !== undefined && error !== null) await session.run(sql.hush, [settlement.seq]);
+    const fence = [ending.seq, ending.workerId, ending.attempts];
+    const [line] = await session.all(sql.end, [...change, ...fence]);
+    if (line !== undefined && error !== null) await session.run(sql.hush, [ending.seq]);
     if (line !== undefined && isOver) await session.run(sql.promote, line as SqlValue[]);
     return line !== undefined;
   }
@@ -54,9 +54,9 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
       return claimed.sort(bySeq);
     },
 
-    async settle(settlements) {
+    async end(endings) {
       const held: boolean[] = [];
-      for (const settlement of settlements) held.push(await settle(settlement));
+      for (const ending of endings) held.push(await endRun(ending));
       return held;
     },
 
@@ -167,7 +167,7 @@ export function rowQueueStatements(place: TablePlace) {
         where handler = ? and lost = ? and state = 'due' and next_attempt_at <= ?
         order by next_attempt_at, seq limit ?)
       returning ${columns.join(", ")}`,
-    settle: `update ${jobs} set state = ?, attempts = attempts - ?, next_attempt_at = ?,
+    end: `update ${jobs} set state = ?, attempts = attempts - ?, next_attempt_at = ?,
         last_error = coalesce(?, last_error), finished_at = ?, worker_id = null, lost = 0
       where seq = ? and worker_id = ? and attempts = ? and state = 'running'
       returning handler, contract_id`,

@@ -1,12 +1,12 @@
 /** The deliveries and contracts of the jobs of one turn, read together. */
-import { parseRaw } from "../events/raw.ts";
-import { contractsOf } from "../queries/contracts.ts";
-import type { MirroredContract } from "../queries/shapes.ts";
-import { fromFactColumns } from "../store/fact-columns.ts";
-import type { StoreTransaction } from "../store/store.ts";
-import type { DeliveryRow, PayloadRow } from "../store/tables/deliveries.ts";
-import type { JobRow } from "../store/tables/handlers.ts";
-import { toWebhookEvent } from "./event.ts";
+import { parseRaw } from "../../events/raw.ts";
+import { contractsOf } from "../../queries/contracts.ts";
+import type { MirroredContract } from "../../queries/shapes.ts";
+import { fromFactColumns } from "../../store/fact-columns.ts";
+import type { StoreTransaction } from "../../store/store.ts";
+import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
+import type { JobRow } from "../../store/tables/handlers.ts";
+import { toWebhookEvent } from "../event.ts";
 
 /** A job with what its handler is given. */
 export interface Assignment {
@@ -20,12 +20,14 @@ export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRo
   if (jobs.length === 0) return [];
   const eventJobs = jobs.filter(isOfEvent);
   const keys = [...new Set(eventJobs.map(({ contentKey }) => contentKey as string))];
-  const deliveries = await tx.lookup("deliveries", "contentKey", keys);
-  const byKey = new Map(deliveries.map((row) => [row.contentKey, row]));
-  const payloads = await tx.lookup("payloads", "contentKey", keys);
-  const payloadByKey = new Map(payloads.map((row) => [row.contentKey, row]));
   const ids = [...new Set(jobs.map(({ contractId }) => contractId))].filter((id) => id !== null);
-  const contracts = await contractsOf(tx, ids);
+  const [deliveries, payloads, contracts] = await Promise.all([
+    tx.lookup("deliveries", "contentKey", keys),
+    tx.lookup("payloads", "contentKey", keys),
+    contractsOf(tx, ids),
+  ]);
+  const byKey = new Map(deliveries.map((row) => [row.contentKey, row]));
+  const payloadByKey = new Map(payloads.map((row) => [row.contentKey, row]));
   return jobs.map((job) => ({
     job,
     subject: isOfEvent(job) ? eventIn(job, byKey, payloadByKey) : job.payload,

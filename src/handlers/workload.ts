@@ -13,13 +13,13 @@ export interface Orphan {
 /** So long a job may be due, and a worker silent: a cron job may run handlers every few minutes. */
 const patienceMs = 600_000;
 
-export interface Standing {
+export interface Workload {
   readonly jobs: JobCounts;
   readonly orphans: readonly Orphan[];
 }
 
 /** In a read, which goes by the order of an index: what is written to all the time has statistics of another day. */
-export async function standingOf(store: Store, clock: Clock): Promise<Standing> {
+export async function workloadOf(store: Store, clock: Clock): Promise<Workload> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
   const [jobs, names] = await store.read((reader) =>
     Promise.all([countJobs(reader), withoutWorker(reader, lateAt)]),

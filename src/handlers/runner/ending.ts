@@ -1,0 +1,48 @@
+import type { Ending } from "../../store/queue.ts";
+import type { JobRow } from "../../store/tables/handlers.ts";
+import { waitAfter, waitMsMax, type Backoff } from "../backoff.ts";
+import { describe } from "../thrown.ts";
+import type { RunResult } from "./run.ts";
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly backoffMs: Backoff;
+}
+
+/** The end of a run, as the queue is told of it. */
+export function toEnding(job: JobRow, result: RunResult, policy: RetryPolicy): Ending {
+  switch (result.is) {
+    case "done":
+      return { ...runOf(job), end: "done" };
+    case "stopped":
+      return givenBack(job);
+    case "failed": {
+      const error = describe(result.error);
+      const isOver = nameOf(result.error) === "PermanentError" || job.attempts >= policy.maxAttempts;
+      if (isOver) return { ...runOf(job), end: "dead", error };
+      return { ...runOf(job), end: "again", error, afterMs: waitFor(result.error, job.attempts, policy) };
+    }
+  }
+}
+
+/** The job was not run, or not to its end: the attempt does not count. */
+export function givenBack(job: JobRow): Ending {
+  return { ...runOf(job), end: "given-back" };
+}
+
+/** Names one run: a later one of the same job has another worker or another number. */
+export function runOf({ seq, workerId, attempts }: JobRow): Pick<Ending, "seq" | "workerId" | "attempts"> {
+  return { seq, workerId: workerId ?? "", attempts };
+}
+
+function waitFor(error: unknown, attempt: number, { backoffMs }: RetryPolicy): number {
+  const asked = (error as { afterMs?: unknown } | null)?.afterMs;
+  if (nameOf(error) === "RetryAfterError" && typeof asked === "number" && asked >= 0)
+    return Math.min(asked, waitMsMax);
+  return waitAfter(attempt, backoffMs);
+}
+
+/** By its name, not its class: two copies of the package may be loaded. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "";
+}

@@ -1,0 +1,161 @@
+/**
+ * Runs this process's handlers: look → claim → run → end → wake. It goes by turns. Each is one transaction that ends the runs
+ * that are over and claims the next jobs, so that a job costs one commit, shared with its neighbours.
+ */
+import type { Clock } from "../../shared/clock.ts";
+import { nameOfError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
+import { settle } from "../../shared/result.ts";
+import { nextTurn, sleep } from "../../shared/timers.ts";
+import { noLongerThan } from "../../shared/within.ts";
+import type { Ending } from "../../store/queue.ts";
+import type { Store, StoreTransaction } from "../../store/store.ts";
+import { tellOfDead } from "../dead-jobs.ts";
+import type { Registry } from "../registry.ts";
+import { loadAssignments, type Assignment } from "./assignment.ts";
+import type { RetryPolicy } from "./ending.ts";
+import { createLookout, isAnyDue } from "./lookout.ts";
+import { repeat } from "./repeat.ts";
+import { createSlots, type SlotsParts } from "./slots.ts";
+import { createWorker } from "./worker.ts";
+
+export interface RunnerOptions extends RetryPolicy {
+  /** Whether jobs are run here without being asked to. */
+  readonly run: boolean;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly timeoutMs: number;
+}
+
+export interface RunnerParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly options: RunnerOptions;
+  /** Who this process is in the queue. */
+  readonly workerId: string;
+  readonly runJob: SlotsParts["run"];
+}
+
+export interface Runner {
+  /** Jobs may be due. */
+  wake(): void;
+  /** Runs what is due until nothing is, or the signal is aborted. Gives the number of runs. */
+  drain(signal?: AbortSignal): Promise<number>;
+  /** No new runs; running ones are told, and given back when `deadlineMs` is over. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+const faultWaitMs = 1000;
+
+export function createRunner(parts: RunnerParts): Runner {
+  const { store, registry, clock, logger, options, workerId, runJob } = parts;
+  const { concurrency, leaseMs, maxAttempts } = options;
+  let runs = 0;
+  let draining = 0;
+  let isWanted = false;
+  let isClosing = false;
+  let turning: Promise<void> | undefined;
+
+  const run: typeof runJob = (assignment, stop) => {
+    runs++;
+    return runJob(assignment, stop);
+  };
+  const slots = createSlots({ concurrency, run, onEnd: turnSoon });
+  const [isFree, onLeaseLost] = [slots.isEmpty, slots.drop];
+  const worker = createWorker({ store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost });
+  const onListening = (isListening: boolean): void => void worker.listens(isListening);
+  const lookout = options.run
+    ? createLookout({ store, registry, clock, onDue: wake, onListening })
+    : undefined;
+  const beating = options.run ? repeat(worker.beat, () => leaseMs / 3) : undefined;
+
+  const isTaking = (): boolean => !isClosing && (options.run || draining > 0);
+
+  function wake(): void {
+    if (isTaking()) turnSoon();
+  }
+
+  function turnSoon(): void {
+    isWanted = true;
+    turning ??= turnWhileWanted().finally(() => (turning = undefined));
+  }
+
+  async function turnWhileWanted(): Promise<void> {
+    while (isWanted) {
+      isWanted = false;
+      // Runs that end together share a commit.
+      await nextTurn();
+      const done = await settle(turn);
+      if (done.ok) continue;
+      const fields = { step: "notify", error: nameOfError(done.error) };
+      logger.error(fields, "jobs can't be claimed now: trying again");
+      await sleep(faultWaitMs);
+      isWanted = !isClosing;
+    }
+  }
+
+  async function turn(): Promise<void> {
+    const endings = slots.takeEndings();
+    const room = isTaking() && registry.names().length > 0 ? slots.room(endings.length) : 0;
+    if (endings.length === 0 && room <= 0) return;
+    try {
+      const assignments = await store.transaction((tx) => turnIn(tx, endings, room));
+      if (endings.some(({ end }) => end === "again")) lookout?.lookSoon();
+      slots.add(assignments);
+    } catch (error) {
+      slots.putBack(endings);
+      throw error;
+    }
+  }
+
+  async function turnIn(
+    tx: StoreTransaction,
+    endings: readonly Ending[],
+    room: number,
+  ): Promise<Assignment[]> {
+    const held = await tx.jobs.end(endings);
+    const dead = endings.filter(({ end }, index) => end === "dead" && held[index] === true);
+    await tellOfDead(tx, dead);
+    return room <= 0 ? [] : loadAssignments(tx, await worker.claim(tx, room));
+  }
+
+  async function drain(signal?: AbortSignal): Promise<number> {
+    const before = runs;
+    draining++;
+    try {
+      while (!isOver()) {
+        signal?.throwIfAborted();
+        const known = runs;
+        turnSoon();
+        await turning;
+        if (!slots.isEmpty()) await slots.someOver();
+        else if (!slots.hasEndings() && !(await isAnyDue(store, registry, clock))) break;
+        // Another process runs the due jobs.
+        else if (runs === known) await sleep(store.lookEveryMs);
+      }
+      return runs - before;
+    } finally {
+      draining--;
+      if (!isTaking()) slots.giveBack();
+    }
+  }
+
+  const isOver = (): boolean => isClosing;
+
+  return {
+    wake,
+    drain,
+    close: async (deadlineMs) => {
+      isClosing = true;
+      beating?.stop();
+      slots.close(new DOMException("the mirror is closing", "AbortError"));
+      await lookout?.stop();
+      await noLongerThan(deadlineMs, slots.allOver());
+      turnSoon();
+      await turning;
+      await worker.retire();
+    },
+  };
+}
