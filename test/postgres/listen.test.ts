@@ -83,7 +83,7 @@ describe.each(targets)("a store that listens, over %s", (_, target) => {
     const store = withoutLooking(postgres({ ...target(), schema, listen: true }));
     const worker = await openMirror({ store, clock: systemClock, jobs: { backoffMs: 3_600_000 } });
     const seen: number[] = [];
-    const fail = (_: unknown, { attempt }: { attempt: number }): void => {
+    const fail = (_event: unknown, { attempt }: { attempt: number }): void => {
       seen.push(attempt);
       if (attempt === 1) throw new Error("not yet");
     };

@@ -63,13 +63,19 @@ export function createRunner(parts: RunnerParts): Runner {
     return runJob(assignment, stop);
   };
   const slots = createSlots({ concurrency, run, onEnd: turnSoon });
-  const [isFree, onLeaseLost] = [slots.isEmpty, slots.drop];
+  const isFree = (): boolean => slots.isEmpty();
+  const onLeaseLost = (reason: Error): void => slots.drop(reason);
   const worker = createWorker({ store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost });
   const onListening = (isListening: boolean): void => void worker.listens(isListening);
   const lookout = options.run
     ? createLookout({ store, registry, clock, onDue: wake, onListening })
     : undefined;
-  const beating = options.run ? repeat(worker.beat, () => leaseMs / 3) : undefined;
+  const beating = options.run
+    ? repeat(
+        () => worker.beat(),
+        () => leaseMs / 3,
+      )
+    : undefined;
 
   const isTaking = (): boolean => !isClosing && (options.run || draining > 0);
 

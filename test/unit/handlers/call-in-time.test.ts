@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { callInTime } from "../../../src/handlers/call-in-time.ts";
 
 const limits = { handler: "mail", timeoutMs: 20 };
+const untilTold = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
 const forever = (): Promise<never> => new Promise(() => {});
 
 it("a handler that does not end in its time is told by its signal, and left alone", async () => {
@@ -16,9 +18,7 @@ it("a handler that does not end in its time is told by its signal, and left alon
 
 it("a handler that is told to stop may end well", async () => {
   const stopping = new AbortController();
-  const call = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
-  const calling = callInTime({ ...limits, timeoutMs: 60_000, stop: stopping.signal }, call);
+  const calling = callInTime({ ...limits, timeoutMs: 60_000, stop: stopping.signal }, untilTold);
   stopping.abort(new Error("closing"));
   await expect(calling).resolves.toBeUndefined();
 });

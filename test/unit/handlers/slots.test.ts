@@ -11,7 +11,7 @@ interface Open {
   readonly started: number[];
   /** The jobs that were told to stop. */
   readonly told: number[];
-  finish(seq: number): void;
+  readonly finish: (seq: number) => void;
   /** Resolves when there is something for the queue. */
   readonly ended: Promise<void>;
 }
