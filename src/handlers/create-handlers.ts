@@ -28,7 +28,7 @@ import { createRunner, type Runner, type RunnerOptions } from "./runner/runner.t
 import { eventJob, hears, type Filter } from "./subscription.ts";
 
 export interface HandlersParts {
-  /** Its reads go through the transaction that they are inside of. */
+  /** Inside a handler's transaction, its reads go through that transaction. */
   readonly store: Store;
   readonly inside: Inside;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export interface Handlers {
   idle(): Promise<void>;
   /** Runs what is due, and removes what is long done. Gives the number of runs. */
   runOnce(signal: AbortSignal | undefined): Promise<number>;
-  /** No new runs; running ones are told, and given back when `deadlineMs` is over. */
+  /** Starts no more jobs. Running ones are told to stop, and are given back after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -138,7 +138,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
   };
 }
 
-/** Whether another process runs what is this one's to wait for too. */
+/** Whether a job of these handlers is running, here or in another process. */
 async function isOwed(store: Store, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false;
   const where = [

@@ -40,7 +40,7 @@ export class HandlerFault extends EscrowMirrorError {
   readonly digest: string;
   readonly handler: string;
   readonly contractId: string | null;
-  /** The store failed while the handler ran: which of them is to blame shows when it happens again and again. */
+  /** The store failed while the handler ran. Only when it happens again and again is the handler to blame. */
   readonly isOfStore: boolean;
 
   constructor({ digest, contractId }: FreshDelivery, handler: string, cause: unknown) {
@@ -69,13 +69,13 @@ export interface InCommitParts {
   readonly handlerTimeoutMs: number;
 }
 
-/** How often a handler may throw before its delivery is committed without it. */
+/** At this failure of a handler its delivery is committed without it. */
 const failuresMax = 3;
-/** How often the store may fail while a handler runs, before the same is done: the service sends a delivery six times. */
+/** At this failure of the store while a handler runs, too. The service sends a delivery six times. */
 const faultsMax = 5;
 
 export interface InCommit {
-  /** The handlers that hear of this commit. Not waited for: it is asked early, and needed late. */
+  /** Reads the handlers that hear of this commit. Ask early and await late: other work goes on meanwhile. */
   subscriptionsOf(tx: StoreTransaction): Promise<Subscription[]>;
   /**
    * Writes jobs, and runs `inTransaction` handlers, after everything else in the transaction.

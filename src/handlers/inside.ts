@@ -1,4 +1,4 @@
-/** Whether code runs inside a handler: there the mirror's own transaction is open, or a job is running, and some calls would wait for themselves. */
+/** Tells whether code runs inside a handler. There some calls would wait for themselves: for its transaction, or for its job. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
@@ -21,7 +21,7 @@ export interface Inside {
   refuseInTransaction(what: string): void;
   /** The same inside any handler. */
   refuseInHandler(what: string): void;
-  /** The store whose reads go through the transaction that they are inside of. */
+  /** The same store, but inside a handler's transaction reads go through that transaction. */
   wrap(store: Store): Store;
 }
 

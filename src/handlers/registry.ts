@@ -1,7 +1,7 @@
 /**
- * Which handlers this process runs, and their rows: what a commit of any process writes jobs by. A new name hears of all
- * that was received since this mirror was created, or since a time of its own; what is older than its row is gone through in
- * pages, each under the lock that keeps commits out, so that nothing is passed over and nothing comes twice.
+ * Which handlers this process runs, and their rows: every process that commits writes jobs by these rows. A new handler gets
+ * what was received since this mirror was created, or since a time of its own. Deliveries older than its row are read page by
+ * page. Each page holds the lock that keeps commits out: so none is missed, and none comes twice.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -28,7 +28,7 @@ export interface Registry {
   names(): readonly string[];
   /** Writes the rows that are not written yet. Rejects with `store-unavailable` where it can't now. */
   ensure(): Promise<void>;
-  /** Resolves when every row is written and has caught up with what is older; rejects with the reason of the first refused. */
+  /** Resolves when every row is written, and its older deliveries are read. Rejects with the reason of the first that was refused. */
   caughtUp(): Promise<void>;
   /** For `health()`: handlers that were refused. */
   warnings(): readonly string[];
@@ -141,7 +141,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       if (handlers.has(handler.name)) throw taken(handler.name);
       handlers.set(handler.name, handler);
       unwritten.add(handler);
-      // Who asks next is told; until then nobody waits for it.
+      // The next call of ensure() rejects with it.
       ensure().catch(() => undefined);
       return () => {
         if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
@@ -195,12 +195,12 @@ async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** Deliveries commit in another order than they arrive, but a commit waits no longer than this, clocks that differ included. */
+/** Deliveries commit in another order than they arrive. But each commits within this time, even where clocks differ. */
 const outOfOrderMs = 60_000;
 
 /**
- * Where a handler begins that asks for what was received since a time: before the first number among what arrived soon after
- * the first of it. It goes by the index of arrivals, in pages: what it costs hangs on the deliveries of a minute.
+ * Where a handler with `since` begins: before the least number among the deliveries of the first minute. It reads the index
+ * of arrivals in pages, so its cost depends on the deliveries of that minute alone.
  */
 async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
   const pace = createPace();

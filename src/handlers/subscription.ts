@@ -91,8 +91,8 @@ function moveJob(handler: string, { inputKey, contentKey, transition }: Move): N
 const everPrefix = "anomaly ";
 
 /**
- * Whether the job's row says for ever that its handler was told. Every other fact is committed once: an anomaly comes again
- * with each refold that finds it.
+ * Whether the job's row stays for ever, to say that its handler was told. Each refold finds an anomaly again; every other
+ * fact is committed once.
  */
 export function isOncePerEver(jobKey: string): boolean {
   return jobKey.startsWith(everPrefix);

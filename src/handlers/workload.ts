@@ -1,4 +1,4 @@
-/** How handlers stand, for health: their jobs, and whether anybody runs them. */
+/** The work that handlers are owed, for health: how many jobs, and whether anybody runs them. */
 import { countJobs, type JobCounts } from "../queries/counts.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreReader } from "../store/store.ts";
@@ -10,7 +10,7 @@ export interface Orphan {
   readonly dueAt: string;
 }
 
-/** So long a job may be due, and a worker silent: a cron job may run handlers every few minutes. */
+/** A job may be due, and a worker silent, for so long: a cron job may run handlers every few minutes. */
 const patienceMs = 600_000;
 
 export interface Workload {
@@ -18,7 +18,7 @@ export interface Workload {
   readonly orphans: readonly Orphan[];
 }
 
-/** In a read, which goes by the order of an index: what is written to all the time has statistics of another day. */
+/** Inside a read, the database goes by an index. Otherwise it would plan by the statistics of a busy table, which are old. */
 export async function workloadOf(store: Store, clock: Clock): Promise<Workload> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
   const [jobs, names] = await store.read((reader) =>
@@ -32,7 +32,7 @@ export async function workloadOf(store: Store, clock: Clock): Promise<Workload> 
   return { jobs, orphans };
 }
 
-/** The handlers that no worker runs which was heard of lately. */
+/** The handlers that no worker runs. A worker counts until it has been silent for too long. */
 async function withoutWorker(reader: StoreReader, lateAt: string): Promise<string[]> {
   const subscriptions = await reader.find("subscriptions", { orderBy: ["name"] });
   if (subscriptions.length === 0) return [];

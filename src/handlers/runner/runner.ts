@@ -43,7 +43,7 @@ export interface Runner {
   wake(): void;
   /** Runs what is due until nothing is, or the signal is aborted. Gives the number of runs. */
   drain(signal?: AbortSignal): Promise<number>;
-  /** No new runs; running ones are told, and given back when `deadlineMs` is over. */
+  /** Starts no more jobs. Running ones are told to stop, and are given back after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
 

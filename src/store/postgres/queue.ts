@@ -39,7 +39,12 @@ export function createArrayQueue(
     const moving = lines.filter(([, contractId]) => contractId !== null) as [string, string][];
     if (moving.length === 0) return;
     lockLines(moving.map(([, contractId]) => contractId));
-    session.send(sql.promote, [toArray("text", moving.map(first)), toArray("text", moving.map(second))]);
+    const column = (place: 0 | 1): Buffer =>
+      toArray(
+        "text",
+        moving.map((line) => line[place]),
+      );
+    session.send(sql.promote, [column(0), column(1)]);
   };
 
   return {
@@ -163,14 +168,6 @@ function columnsOfNew(added: readonly NewJob[]): SqlValue[] {
   ];
 }
 
-function first([value]: readonly [string, string]): string {
-  return value;
-}
-
-function second([, value]: readonly [string, string]): string {
-  return value;
-}
-
 const open = "state in ('waiting', 'due', 'running')";
 
 /** A time as our columns have it, so many milliseconds from now; `$1` is an injected clock's. */
@@ -242,7 +239,7 @@ export function arrayQueueStatements(place: TablePlace) {
         as g(seq, worker, attempts, state, back, after, error)
       where j.seq = g.seq and j.worker_id = g.worker and j.attempts = g.attempts and j.state = 'running'
       returning j.seq, j.handler, j.contract_id, j.state`,
-    // The error of a handler may quote erased data. A statement of its own, once the jobs are locked: that of the settlement
+    // The error of a handler may quote erased data. A statement of its own, once the jobs are locked: that of the run's end
     // may have begun before a redaction was committed. A redaction that is committed later finds the error, and erases it.
     hush: `update ${jobs} as j set last_error = null where seq = any($1::bigint[]) and exists (
         select from ${at("contracts")} as c where c.contract_id = j.contract_id and c.redacted_at is not null)`,
