@@ -53,7 +53,7 @@ function historyFrom(random: Random, number: number): History {
   const reference = random.pick(["data", "metadata"] as const);
   const dressings = life.events.map((_, index) => ({
     ...plainDressing,
-    // Once told, it need not be told again.
+    // The first event gives it. Later ones may leave it out.
     reference: index === 0 ? reference : random.pick([reference, "missing"] as const),
     casing: random.pick(["camel", "camel", "pascal"] as const),
     amount: random.pick(["decimals", "decimals", "short", "text"] as const),

@@ -5,7 +5,7 @@ import type { JobRow } from "../store/tables/handlers.ts";
 
 type Plain = Pick<StoreTransaction, "find" | "insert" | "updateEach" | "upsert" | "remove">;
 
-/** The queue by the port's plain operations, as simply as can be said: the model that the databases' own are held against. */
+/** The queue in its simplest form: a model that the databases' queues are tested against. */
 export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
   const nowPlus = (ms: number): string => toIsoTime(clock().now() + ms);
   const find = (where: readonly Condition<JobRow>[]): Promise<JobRow[]> =>

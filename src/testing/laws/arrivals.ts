@@ -1,8 +1,8 @@
-/** How deliveries may come: in any order, more than once, under fresh ids, several at once. */
+/** Ways for deliveries to arrive: in any order, more than once, with new ids, several at once. */
 import type { Delivery } from "../delivery.ts";
 import type { Random } from "../random.ts";
 
-/** Each content once, in the order of its first copy. */
+/** Each body once, in the order of its first copy. */
 export function distinctOf(deliveries: readonly Delivery[]): Delivery[] {
   const firsts = new Map<string, Delivery>();
   for (const delivery of deliveries) {
@@ -17,7 +17,7 @@ export function contentOf({ body }: Delivery): string {
   return typeof body === "string" ? body : Buffer.from(body).toString("latin1");
 }
 
-/** The same deliveries in another order, some of them again, some of those under a fresh id, in batches. */
+/** The same deliveries in another order, in batches. Some are repeated, some of those with a new id. */
 export function rearranged(deliveries: readonly Delivery[], random: Random): Delivery[][] {
   const again = deliveries.flatMap((delivery, index) => {
     const copies = random.pick([0, 0, 1, 2]);
@@ -28,14 +28,14 @@ export function rearranged(deliveries: readonly Delivery[], random: Random): Del
   return inBatches(random.shuffled([...deliveries, ...again]), random);
 }
 
-/** In the order given, each again right after it and once more at the end. */
+/** In the same order, each twice. Then all once more, with new ids. */
 export function repeated(deliveries: readonly Delivery[]): Delivery[][] {
   const twice = deliveries.flatMap((delivery) => [[delivery], [delivery]]);
   const later = deliveries.map((delivery, index) => [underFreshId(delivery, `fresh-${index}`)]);
   return [...twice, ...later];
 }
 
-/** The header is not signed: whoever replays a delivery may write any id into it. */
+/** The header is not signed: anybody who replays a delivery can change its id. */
 export function underFreshId(delivery: Delivery, id: string): Delivery {
   const headers = Object.fromEntries(
     Object.entries(delivery.headers).map(([name, value]) => [name, /webhook-id$/i.test(name) ? id : value]),

@@ -1,4 +1,4 @@
-/** A mirror whose handlers' attempts end at the worst moments. */
+/** A mirror whose handlers fail before their work, or crash after it. */
 import type { Mirror } from "../../mirror/create-mirror.ts";
 
 /** How many attempts of each job end before its handler runs, and how many after it has run. */
@@ -21,7 +21,7 @@ type Registering = "on" | "onTransition" | "inTransaction";
 type AnyHandler = (subject: unknown, context: { readonly idempotencyKey: string }) => unknown;
 type AnyRegister = (on: unknown, run: AnyHandler, options: { readonly name: string }) => () => void;
 
-/** The same mirror. What is registered on it crashes as told, and leaves a line in `runs` for each attempt. */
+/** The same mirror, but its handlers crash as `crash` says, and each attempt adds a line to `runs`. */
 export function crashing(mirror: Mirror, crash: Crash, runs: RunAttempt[]): Mirror {
   const wrap = (kind: Registering): PropertyDescriptor => ({
     value: (on: unknown, run: AnyHandler, options: { readonly name: string }) => {
@@ -36,7 +36,7 @@ export function crashing(mirror: Mirror, crash: Crash, runs: RunAttempt[]): Mirr
   }) as Mirror;
 }
 
-/** Attempts are counted here: `ctx.attempt` is the mirror's word, and begins anew for a delivery that was rolled back. */
+/** Attempts are counted here, because `ctx.attempt` begins again after a delivery was rolled back. */
 function crashingHandler(run: AnyHandler, handler: string, crash: Crash, runs: RunAttempt[]): AnyHandler {
   const attempts = new Map<string, number>();
   return async (subject, context) => {

@@ -1,4 +1,4 @@
-/** All that a mirror tells of what it received, made comparable by the public surface alone. */
+/** A mirror's state in a form that compares, read through the public functions alone. */
 import type { Mirror } from "../../mirror/create-mirror.ts";
 import type { Page } from "../../queries/page.ts";
 import type { MirroredContract, MirroredRefund } from "../../queries/shapes.ts";
@@ -15,8 +15,8 @@ export interface Observed {
 }
 
 /**
- * Reads everything but what tells only when and how often things came. An event is named by its payload's id: its webhook id
- * is whichever came first.
+ * Reads everything, except when and how often deliveries arrived. Events are named by their payload's id: their webhook id is
+ * that of the copy that came first.
  */
 export async function readMirror(mirror: Mirror): Promise<Observed> {
   const deliveries = await all((page) => mirror.deliveries.list(page));
@@ -52,7 +52,7 @@ export async function readMirror(mirror: Mirror): Promise<Observed> {
   };
 }
 
-/** The end of a contract's life as the mirror tells it, in the shape of the truth. */
+/** The mirror's state of a contract, in the shape of `LifeTruth`. */
 export async function readLife(mirror: Mirror, contractId: string): Promise<LifeTruth> {
   const contract = await mirror.contracts.get(contractId);
   const payments = await all((page) => mirror.payments.list({ ...page, contractId }));

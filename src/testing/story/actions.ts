@@ -5,13 +5,13 @@ import { milestoneMachine } from "../../domain/milestone.ts";
 import { refundActions, waysBackFromRefund } from "./refund-actions.ts";
 import { tell, type Service, type Telling } from "./service.ts";
 
-/** One thing that may happen; running it records it. */
+/** Something that can happen now. Running it records it. */
 export interface Action {
   readonly event: string;
   run(): void;
 }
 
-/** Everything that may happen now, the plainest first. */
+/** Everything that can happen now, the simplest first. */
 export function actionsOf(service: Service): Action[] {
   return [
     ...contractActions(service),
@@ -24,14 +24,14 @@ export function actionsOf(service: Service): Action[] {
   ];
 }
 
-/** A row that a webhook tells of, and the status that it starts from: one step on, where a step is silent. */
+/** A row with a webhook, and the status before it. A row without a webhook may lie between. */
 export interface ToldRow {
   readonly from: string | null;
   readonly event: string;
   readonly to: string;
 }
 
-/** The rows that lead on from `status`; after them, those behind a step that no webhook tells of. */
+/** The rows that start at `status`. After them, those that start one step later, where that step has no webhook. */
 export function toldRows({ transitions }: Machine, status: string | null): ToldRow[] {
   const rows = transitions.filter(({ from }) => from === status);
   const silent = new Set<string | null>(rows.filter(({ event }) => event === null).map(({ to }) => to));
@@ -64,7 +64,7 @@ function isRefundEvent(event: string): boolean {
   return event.includes("refund");
 }
 
-/** Payments and disputes are records of their own; recording one is part of telling of it. */
+/** An event of a payment or a dispute also adds a record. */
 function detailsOf(service: Service, { event }: ToldRow, milestoneId: string | null): Partial<Telling> {
   if (event.endsWith("payment.completed")) return recordPayment(service, milestoneId);
   return event.endsWith(".disputed") ? recordDispute(service, milestoneId) : {};
@@ -84,7 +84,7 @@ function recordPayment(service: Service, milestoneId: string | null): Partial<Te
   return payment;
 }
 
-/** Every other dispute comes without an id: it is then told by its time. */
+/** Every second dispute has no id: its time then tells it apart. */
 function recordDispute(service: Service, milestoneId: string | null): Partial<Telling> {
   const { plan, disputes, events } = service;
   const disputeId = disputes.length % 2 === 0 ? `DSP-${plan.number}-${disputes.length + 1}` : null;
@@ -96,7 +96,7 @@ function partOf(amountMinor: number, count: number): number {
   return Math.floor(amountMinor / (count + 2)) + 1;
 }
 
-/** A dispute is settled: the machines have no row for it, and the service does it all the same (semantics §5.7). */
+/** A dispute is settled. The machines have no row for this, but the service does it (semantics §5.7). */
 function waysBack(service: Service): Action[] {
   const settled = (about: string | null, from: string): Action => {
     const event = about === null ? "contract.dispute-settled" : "milestone.dispute-settled";
@@ -109,7 +109,7 @@ function waysBack(service: Service): Action[] {
   ];
 }
 
-/** Out of a terminal status by the service's own word (semantics §5.5). */
+/** The service itself says that a terminal status was left (semantics §5.5). */
 function reopenings(service: Service): Action[] {
   const reopen = (about: string | null, from: string): Action => {
     const event = about === null ? "contract.reopened" : "milestone.reopened";

@@ -1,4 +1,4 @@
-/** How one event is written: the same fact in the many forms that come over the wire. */
+/** How one event is written: the same facts can have many forms on the wire. */
 export interface Dressing {
   readonly casing: "camel" | "pascal";
   /** Statuses as the machines spell them, in lower case (the API's way) or in capitals. */

@@ -4,7 +4,7 @@ import type { ContractLife, LifeEvent } from "./life.ts";
 import { atTick, ticksPerMinute, ticksPerSecond } from "./ticks.ts";
 import { writeBody } from "./wire-event.ts";
 
-/** A life as the service tells it: its events as the bodies that are sent. */
+/** A life, with its events as the bodies that the service sends. */
 export interface History {
   readonly life: ContractLife;
   readonly sent: readonly SentEvent[];
@@ -23,7 +23,7 @@ export interface SentEvent {
   readonly digest: string;
 }
 
-/** Tells a life: one body for each event, dressed and timed by the lists; what they lack is plain, a minute later. */
+/** One body for each event of a life. The lists give each its form and its time. Without an entry it is plain, a minute after the last. */
 export function tellLife(
   life: ContractLife,
   dressings: readonly Dressing[],
@@ -65,7 +65,7 @@ function sendOne(
   };
 }
 
-/** A GUID of the contract and the place in its story, the place scattered so that it does not sort like the story. */
+/** A GUID from the contract and the place in its story. The GUIDs don't sort like the story. */
 function payloadIdOf({ contractId }: ContractLife, index: number): string {
   const scattered = ((index + 1) * 2_654_435_761) % 0xffffffff;
   return `${scattered.toString(16).padStart(8, "0")}-0000-4000-8000-0000${contractId.slice(-8)}`;

@@ -76,7 +76,7 @@ export interface ServiceStanding {
 export interface Truth {
   /** The contract's status. */
   readonly status: string | null;
-  /** Those with an event. */
+  /** The statuses of the milestones that had an event, by id. */
   readonly milestones: ReadonlyMap<string, string>;
   /** The refunds. */
   readonly refunds: readonly TrueRefund[];

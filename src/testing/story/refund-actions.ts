@@ -1,4 +1,4 @@
-/** A contract's or a milestone's refund: begun, settled, given up, in both editions of the service (§4.4, supplement). */
+/** Refunds of contracts and milestones: they begin, settle, or are given up, in both editions of the service (§4.4, supplement). */
 import type { Action } from "./actions.ts";
 import type { LifeMove, TrueRefund } from "./life.ts";
 import { tell, type Service, type Telling } from "./service.ts";
@@ -8,7 +8,7 @@ export function refundActions(service: Service): Action[] {
   return service.active === undefined ? beginnings(service) : settlements(service);
 }
 
-/** The bank refuses, or a contract goes on after a milestone's refund cancelled it: ways back that the machines lack. */
+/** Steps back, which the machines don't have: the bank refuses, or a contract goes on after a milestone's refund cancelled it. */
 export function waysBackFromRefund(service: Service): Action[] {
   if (service.active !== undefined)
     return [{ event: "contract.refund-given-up", run: () => giveUp(service) }];
@@ -60,7 +60,7 @@ function nextRefundId({ plan, refunds }: Service): string {
   return `${plan.refundBase ?? plan.number}${String(number).padStart(3, "0")}`;
 }
 
-/** It settles with the bank; the legacy twin comes beside a contract's own refund, on either side of it. */
+/** The bank has paid. For a contract's own refund the legacy twin comes too, before or after. */
 function settlements(service: Service): Action[] {
   const refund = activeRefund(service);
   if (refund === undefined) return [];
@@ -138,7 +138,7 @@ function activeRefund({ active, refunds }: Service): TrueRefund | undefined {
   return active && refunds[active.refund];
 }
 
-/** Whom the status speaks of is where the editions differ: the milestone (spec), or always the contract (earlier). */
+/** The editions differ here: the status is the milestone's (spec), or always the contract's (earlier). */
 function refundTelling(
   service: Service,
   refund: TrueRefund,

@@ -4,7 +4,7 @@ import type { Delivery } from "../delivery.ts";
 import type { History, SentEvent } from "./history.ts";
 import { planSnapshot, type ScheduledSnapshot, type SnapshotPlan } from "./snapshot-plan.ts";
 
-/** The arrivals of one or more histories, in one order, each batch at once. */
+/** The arrivals of one or more histories, in one order. A batch arrives at once. */
 export interface StorySchedule {
   readonly histories: readonly History[];
   /** Everything that arrives, each once, in the order of the story. */
@@ -31,12 +31,12 @@ export interface Arrived {
   readonly atMs: number;
 }
 
-/** In which order, how often and how tightly things arrive. All lists may be short: the rest then comes as told. */
+/** The order, the repeats and the batches of arrivals. If a list is too short, the rest arrives once, in order, one by one. */
 export interface Arrangement {
-  /** The lower goes first; what has none goes first of all. */
+  /** The arrival with the lower number comes first; those without one come before all others. */
   readonly order: readonly number[];
   readonly repeats: readonly { readonly of: number; readonly freshId: boolean }[];
-  /** Which copy of each thing is the one that arrives first; the first that is brought, where none is said. */
+  /** Which copy of each thing has the first arrival time. Default: the first copy. */
   readonly firstCopies: readonly number[];
   readonly batchSizes: readonly number[];
 }
@@ -106,7 +106,7 @@ function arrange(distinct: readonly ScheduledArrival[], arranged: Arrangement): 
 
 type Copy = Omit<Arrived, "atMs">;
 
-/** One copy of each thing arrives at its first time, wherever it stands; the others later, in the order in which they stand. */
+/** One copy of each thing has its first arrival time, wherever it stands. The others have later times, in their order. */
 function giveTimes(copies: readonly Copy[], firstCopies: readonly number[]): Arrived[] {
   const all = groupBy(copies, ({ arrival }) => arrival);
   const firsts = new Set(

@@ -1,4 +1,4 @@
-/** The service in small: it walks the exported machines and tells what it did, event by event. */
+/** A small model of the service. It walks the exported machines, and records each step as an event. */
 import { contractMachine } from "../../domain/contract.ts";
 import { reachable, type Machine } from "../../domain/machine.ts";
 import { milestoneMachine } from "../../domain/milestone.ts";
@@ -16,13 +16,13 @@ import type {
 /** The start of a life. */
 export interface LifePlan {
   readonly edition: Edition;
-  /** Tells this contract from others: it is in every id that is this contract's own. */
+  /** The contract's number. It is part of each of its ids. */
   readonly number: number;
   /** The start of refund ids, else `number`. Contracts with one base share refund ids. */
   readonly refundBase: number | undefined;
-  /** How many of its refunds have one id; 1 but for a mistake of the service. */
+  /** How many of its refunds have the same id. 1, except for a mistake of the service. */
   readonly refundsPerId: number;
-  /** The service may take it out of a terminal status, and says so itself. */
+  /** Whether the service can take it out of a terminal status, and says so. */
   readonly reopens: boolean;
   readonly milestoneIds: readonly string[];
   readonly reference: string | null;
@@ -65,9 +65,9 @@ export function openService(plan: LifePlan): Service {
 /** The event of an action, without the fields that follow from the record. */
 export interface Telling {
   readonly event: string;
-  /** Whom `status` and `previousStatus` speak of: `null` for the contract. */
+  /** The milestone that `status` and `previousStatus` are about; `null` for the contract. */
   readonly about: string | null;
-  /** Where that one is said to come from; a silent step may lie between it and what was told before. */
+  /** The status before, as the event says. A step without a webhook may lie before it. */
   readonly from: string | null;
   readonly to: string;
   /** The milestone that the event names. */
@@ -78,11 +78,11 @@ export interface Telling {
   readonly paymentId?: string;
   readonly invoiceId?: string;
   readonly disputeId?: string | null;
-  /** The other one that the event moves. */
+  /** What else the event moves. */
   readonly also?: LifeMove;
 }
 
-/** Moves whom the event speaks of, and tells it. */
+/** Makes the event's moves, and records it. */
 export function tell(service: Service, telling: Telling): void {
   const { about, to, from, also } = telling;
   const own: LifeMove = { milestoneId: about, from, to };

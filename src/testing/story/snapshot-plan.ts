@@ -14,9 +14,9 @@ export interface ScheduledSnapshot {
 
 /** When the service is read, and what its answer is like. */
 export interface SnapshotPlan {
-  /** The place in the story that the answer knows. */
+  /** How much of the story the answer knows. */
   readonly after: number;
-  /** How long after that it is stamped; negative for a copy of the database that runs ahead of its clock. */
+  /** How much later its `Date` is. Negative: the clock that wrote it is behind. */
   readonly delayTicks: number;
   readonly time: "stamped" | "none";
   /** The time of the contract's last change in the answer. */

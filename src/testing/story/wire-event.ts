@@ -1,4 +1,4 @@
-/** Writes an event as the service would send it: JSON text whose numbers keep the digits that they are given. */
+/** Writes an event as the service sends it: as JSON text whose numbers keep their digits. */
 import type { Dressing } from "./dressing.ts";
 import type { ContractLife, LifeEvent } from "./life.ts";
 import { atOffset } from "./ticks.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { attachmentsRead, foldInSteps } from "../../../src/domain/fold.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
-import { compareText } from "../../../src/domain/order.ts";
+import { queueTied } from "../../../src/domain/order.ts";
 import { sortInSteps, stepItems } from "../../../src/domain/steps.ts";
 import { at, event, foldOf, kindsOf, skewMs, snapshot } from "../../support/delivery.ts";
 
@@ -131,10 +131,22 @@ it("an event without any status needs no rows of refunds", () => {
   expect(attachmentsRead(event("contract.delivered", { seconds: 0 }))).toEqual([]);
 });
 
-it("a fold of many inputs pauses after each 256 of them, beside the pauses of sorting", () => {
-  const inputs = Array.from({ length: 4 * stepItems }, (_, second) =>
-    event("contract.remarked", { seconds: second }),
-  );
-  const sorting = [...sortInSteps(inputs, (a, b) => compareText(a.facts.orderKey, b.facts.orderKey))];
-  expect([...foldInSteps("CNT-1", inputs, { skewMs })].length - sorting.length).toBe(4);
+describe("beside the pauses of sorting, a pause comes after each 256", () => {
+  const many = (of: (index: number) => FoldInput) =>
+    Array.from({ length: 4 * stepItems }, (_, index) => of(index));
+  const sorting = [
+    ...sortInSteps(
+      many(() => created),
+      () => 0,
+    ),
+  ].length;
+
+  it("inputs that are folded", () => {
+    const inputs = many((seconds) => event("contract.remarked", { seconds }));
+    expect([...foldInSteps("CNT-1", inputs, { skewMs })].length - sorting).toBe(4);
+  });
+
+  it("inputs of one instant that are put in order", () => {
+    expect([...queueTied(many(() => created))].length - sorting).toBe(4);
+  });
 });
