@@ -108,4 +108,14 @@ describe("an API read", () => {
     const stale = snapshot({ seconds: 200, status: "Approved", updatedAt: at(-200) });
     expect(refundsOf(inEscrow, asked(), stale)).toMatchObject([{ state: "requested" }]);
   });
+
+  it("that shows a target refunded, whole or in part, finds the requests taken that it can't tell apart", () => {
+    const both = [asked({ intentId: "a" }), asked({ intentId: "b", seconds: 1 })];
+    const whole = snapshot({ seconds: 200, status: "Refunded" });
+    expect(refundsOf(inEscrow, ...both, whole).map(({ state }) => state)).toEqual(["initiated", "initiated"]);
+    const part = snapshot({ seconds: 200, status: "PartiallyRefunded" });
+    expect(refundsOf(inEscrow, asked({ refundKind: "partial" }), part)).toMatchObject([
+      { state: "initiated" },
+    ]);
+  });
 });

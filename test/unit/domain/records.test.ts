@@ -107,6 +107,15 @@ it("what is no payment, dispute or refund enters none", () => {
 });
 
 describe("updatedAt", () => {
+  it.each([6000, 8000])(
+    "is the arrival of the last mover where none has a time, before or after: %i",
+    (arrival) => {
+      const moving = timeless("contract.created", {}, at(7000));
+      const approved = timeless("contract.approved", { previousStatus: "pending" }, at(arrival));
+      expect(foldOf(moving, approved).contract).toMatchObject({ status: "Approved", updatedAt: at(arrival) });
+    },
+  );
+
   it("stays the arrival of the mover where another event without a time moves nothing", () => {
     const moving = timeless("contract.created", {}, at(7000));
     expect(foldOf(moving, timeless("contract.remarked", {}, at(8000))).contract.updatedAt).toBe(at(7000));
