@@ -164,6 +164,8 @@ describe("a machine of one's own", () => {
 
   it("names each status once, in the order of its first mention", () => {
     expect(statusesOf(machineOf("· B", "B C", "B A", "C A"))).toEqual(["B", "C", "A"]);
+    expect(statusesOf(machineOf("A B", "B C"))).toEqual(["A", "B", "C"]);
+    expect(statusesOf(machineOf("· A"))).toEqual(["A"]);
   });
 
   it.each([
