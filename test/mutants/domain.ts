@@ -35,7 +35,7 @@ process.exitCode = judge(results) ? 0 : 1;
 
 function judge(mutants: readonly MutantResult[]): boolean {
   const listed = listedSurvivors();
-  const alive = mutants.filter(isAlive).map(tell);
+  const alive = mutants.filter(isAlive);
   for (const file of new Set(mutants.map(({ fileName }) => fileName)))
     console.log(
       tellScore(
@@ -44,9 +44,10 @@ function judge(mutants: readonly MutantResult[]): boolean {
       ),
     );
   console.log(tellScore("all", mutants));
-  const unlisted = alive.filter((mutant) => !listed.has(mutant));
-  for (const mutant of unlisted) console.log(`SURVIVED, and is not in domain-survivors.md: | ${mutant} |`);
-  const known = new Set(alive);
+  const unlisted = alive.filter((mutant) => !listed.has(tell(mutant)));
+  for (const mutant of unlisted)
+    console.log(`${mutant.status}, and not in domain-survivors.md: | ${tell(mutant)} |`);
+  const known = new Set(alive.map(tell));
   const gone = names.length > 0 ? [] : [...listed].filter((mutant) => !known.has(mutant));
   for (const mutant of gone) console.log(`is in domain-survivors.md, and does not survive: | ${mutant} |`);
   return unlisted.length === 0 && gone.length === 0 && scoreOf(mutants) >= scoreMin;
@@ -75,17 +76,14 @@ function tellScore(name: string, mutants: readonly MutantResult[]): string {
 }
 
 /** As a row of the list has it: file, line as it stands, change. */
-function tell({ fileName, location, replacement, status }: MutantResult): string {
+function tell({ fileName, location, replacement }: MutantResult): string {
   const lines = readFileSync(fileName, "utf8").split("\n");
   const { start, end } = location;
   const stands = lines.slice(start.line - 1, end.line).join("\n");
   const tail = (lines[end.line - 1] ?? "").length - end.column + 1;
   const before = short(stands.slice(start.column - 1, stands.length - tail));
   const line = lines[start.line - 1] ?? "";
-  const fate = status === "Timeout" ? " (out of time)" : "";
-  return [basename(fileName), code(short(line)), code(`${before} → ${short(replacement ?? "")}`) + fate].join(
-    " | ",
-  );
+  return [basename(fileName), code(short(line)), code(`${before} → ${short(replacement ?? "")}`)].join(" | ");
 }
 
 function short(text: string): string {

@@ -140,9 +140,10 @@ it("an event without any status needs no rows of refunds", () => {
   expect(attachmentsRead(event("contract.delivered", { seconds: 0 }))).toEqual([]);
 });
 
+const many = (of: (index: number) => FoldInput) =>
+  Array.from({ length: 4 * stepItems }, (_, index) => of(index));
+
 describe("beside the pauses of sorting, a pause comes after each 256", () => {
-  const many = (of: (index: number) => FoldInput) =>
-    Array.from({ length: 4 * stepItems }, (_, index) => of(index));
   const sorting = [
     ...sortInSteps(
       many(() => created),
