@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 const files = {
   root: new URL("..", import.meta.url).pathname,
   exclude: ["**/node_modules/**", "test/system/**"],
+  setupFiles: ["test/setup.ts"],
 };
 
 export default defineConfig({
@@ -20,7 +21,7 @@ export default defineConfig({
           ...files,
           name: "library",
           include: ["test/**/*.test.ts"],
-          globalSetup: ["test/support/postgres-setup.ts"],
+          globalSetup: ["test/postgres-setup.ts"],
         },
       },
       {
@@ -30,7 +31,7 @@ export default defineConfig({
           name: "examples",
           include: ["examples/**/*.test.ts"],
           // They run against the built package.
-          globalSetup: ["test/global-setup.ts", "test/support/postgres-setup.ts"],
+          globalSetup: ["test/global-setup.ts", "test/postgres-setup.ts"],
         },
       },
     ],

@@ -8,6 +8,7 @@ export default defineConfig({
   root: new URL("..", import.meta.url).pathname,
   test: {
     include: ["test/unit/{signature,events,domain,handlers}/**/*.test.ts"],
+    setupFiles: ["test/setup.ts"],
     testTimeout: 120_000,
     coverage: {
       enabled: true,

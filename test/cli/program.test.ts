@@ -4,11 +4,14 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
+import { bundleCommand } from "../support/children/bundle.ts";
 import { temporaryFile } from "../support/mirror.ts";
 import { fillStory } from "./story.ts";
 
+const program = await bundleCommand();
+
 function start(values: readonly string[]) {
-  return spawn(process.execPath, ["--import", "tsx", "src/cli.ts", ...values], {
+  return spawn(process.execPath, [program, ...values], {
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

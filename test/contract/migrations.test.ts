@@ -31,9 +31,9 @@ const everyVersion = Array.from({ length: schemaVersion }, (_, index) => index +
 describe("migrations", () => {
   it("by five processes at once, one of them killed half-way, are each recorded once and leave a usable store", async () => {
     const file = temporaryFile();
-    const doomed = startChild("half-migrated", file);
+    const doomed = await startChild("half-migrated", file);
     expect(await doomed.line()).toBe("half");
-    const others = Array.from({ length: 4 }, () => startChild("open-store", file));
+    const others = await Promise.all(Array.from({ length: 4 }, () => startChild("open-store", file)));
     for (const other of others) expect(await other.line()).toBe("opening");
     doomed.process.kill("SIGKILL");
     expect(await doomed.ended).toBe("SIGKILL");

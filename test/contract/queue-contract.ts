@@ -7,7 +7,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { JobRow } from "../../src/store/tables/handlers.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { testClock, type TestClock } from "../support/mirror.ts";
-import type { StoreContract } from "./store-contract.ts";
+import type { StoreContract } from "./each-store.ts";
 
 const handlers = ["mail", "ledger"] as const;
 const workers = ["w1", "w2"] as const;

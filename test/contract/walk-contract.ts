@@ -1,36 +1,25 @@
 /** Stretches of indexes on every store: the plain maps are the model, and a few are written out. */
 import * as fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { silentLogger } from "../../src/shared/logger.ts";
-import type { Condition, Picking, Store, Stretch } from "../../src/store/store.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Condition, Picking, Stretch } from "../../src/store/store.ts";
 import type { ContractRow } from "../../src/store/tables/contracts.ts";
 import { createMemoryStore } from "../../src/testing/memory-store.ts";
-import { testClock } from "../support/mirror.ts";
+import { eachStore, opening, type StoreContract } from "./each-store.ts";
 import { contractRow } from "./rows.ts";
-import type { StoreContract } from "./store-contract.ts";
-
-const opening = { migrate: "auto", logger: silentLogger, clock: testClock() } as const;
 
 export function describeWalk(contract: StoreContract): void {
   describe("walk", () => {
-    let store: Store;
+    const at = eachStore(contract);
     const model = createMemoryStore();
-
-    beforeEach(async () => {
-      store = contract.create();
-      await store.open(opening);
-    });
-    afterEach(() => store.close());
-
     const insert = async (...rows: ContractRow[]) => {
-      await store.transaction((tx) => tx.insert("contracts", rows));
+      await at.insert("contracts", rows);
     };
     const walk = async (stretch: Stretch<ContractRow>, picking?: Picking<ContractRow>) => {
-      const rows = await store.read((reader) => reader.walk("contracts", stretch, picking));
+      const rows = await at.store.read((reader) => reader.walk("contracts", stretch, picking));
       return rows.map(({ contractId }) => contractId);
     };
     const count = (stretch: Stretch<ContractRow>) =>
-      store.read((reader) => reader.count("contracts", stretch));
+      at.store.read((reader) => reader.count("contracts", stretch));
     const by = ["contractId"] as const;
     const rowsMax = 10;
 
@@ -117,14 +106,16 @@ export function describeWalk(contract: StoreContract): void {
     it("is that of the plain maps, for any rows, any stretch and any places", async () => {
       await model.open(opening);
       const check = async (rows: readonly ContractRow[], asked: readonly Asked[]): Promise<void> => {
-        for (const each of [model, store])
+        for (const each of [model, at.store])
           await each.transaction(async (tx) => {
             await tx.remove("contracts", []);
             await tx.insert("contracts", rows);
           });
         for (const { stretch, picking } of asked) {
           const [expected, given] = await Promise.all(
-            [model, store].map((each) => each.read((reader) => reader.walk("contracts", stretch, picking))),
+            [model, at.store].map((each) =>
+              each.read((reader) => reader.walk("contracts", stretch, picking)),
+            ),
           );
           expect(given, JSON.stringify({ stretch, picking })).toEqual(expected);
         }

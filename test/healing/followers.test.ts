@@ -13,14 +13,13 @@ import { openStage, startProcess } from "./processes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-watchdogs-"));
 const deaths = process.env["SOAK"] === undefined ? 3 : 30;
-let child: Awaited<ReturnType<typeof buildChild>>;
+let child: string;
 
 beforeAll(async () => {
   child = await buildChild("../healing/child");
 }, 120_000);
 
 afterAll(() => {
-  child.remove();
   rmSync(folder, { recursive: true });
 });
 
@@ -69,7 +68,7 @@ it.each(databases)(
       const counter = await openCounter((stage.api as { baseUrl: string }).baseUrl);
       const api = { ...stage.api, baseUrl: counter.baseUrl };
       const settings = { database, secretFile: stage.secretFile, api, watch: { everyMs: 50 } };
-      return { counter, process: await startProcess(child.path, settings) };
+      return { counter, process: await startProcess(child, settings) };
     };
     let [leader, follower] = [await begin(), await begin()];
     const followedMs: number[] = [];

@@ -16,14 +16,13 @@ import { openStage, startProcess, type Process, type Stage } from "./processes.t
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-rotation-"));
 const isSoak = process.env["SOAK"] !== undefined;
-let child: Awaited<ReturnType<typeof buildChild>>;
+let child: string;
 
 beforeAll(async () => {
   child = await buildChild("../healing/child");
 }, 120_000);
 
 afterAll(() => {
-  child.remove();
   rmSync(folder, { recursive: true });
 });
 
@@ -38,8 +37,8 @@ async function openTwo(database: string, options: Parameters<typeof openStage>[1
   const stage = await openStage(join(folder, `${Math.random()}.secret`), options);
   const settings = { database, secretFile: stage.secretFile };
   // The second has no client: it knows of the new secret by its function alone.
-  stage.behind.push(await startProcess(child.path, { ...settings, api: stage.api, saveMs: 500 }));
-  stage.behind.push(await startProcess(child.path, settings));
+  stage.behind.push(await startProcess(child, { ...settings, api: stage.api, saveMs: 500 }));
+  stage.behind.push(await startProcess(child, settings));
   return stage;
 }
 
@@ -161,7 +160,7 @@ it.each(databases)(
     while (deaths < kills) {
       const dieAfter = 1 + random.below(stepsMax);
       await stage.behind[0]?.kill();
-      const process = await startProcess(child.path, { ...settings, dieAfter });
+      const process = await startProcess(child, { ...settings, dieAfter });
       stage.behind[0] = process;
       const made = make(stage.sandbox, 8, 100);
       const end = await rotateFor(process);
@@ -172,7 +171,7 @@ it.each(databases)(
       diedAfter.set(dieAfter, (diedAfter.get(dieAfter) ?? 0) + 1);
     }
     await stage.behind[0]?.kill();
-    const last = await startProcess(child.path, settings);
+    const last = await startProcess(child, settings);
     stage.behind[0] = last;
     expect(await rotateFor(last)).toBe("done");
     await make(stage.sandbox, 4, 0);

@@ -12,16 +12,13 @@ import { freshSchema, postgresUrl } from "../support/postgres.ts";
 import { expectConforming } from "./conforming.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-killed-"));
-let bundle: Awaited<ReturnType<typeof buildChild>>;
+let bundle: string;
 
 beforeAll(async () => {
   bundle = await buildChild("../kit/killable-child");
 });
 
-afterAll(() => {
-  bundle.remove();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const databases: readonly (readonly [string, (name: string) => string])[] = [
   ["an SQLite file", (name) => join(folder, `${name}.db`)],
@@ -66,7 +63,7 @@ interface Judged {
 }
 
 async function judge(place: string, manner: "careful" | "late"): Promise<Judged> {
-  const start = (port: number): Promise<Receiver> => startReceiver(bundle.path, place, String(port), manner);
+  const start = (port: number): Promise<Receiver> => startReceiver(bundle, place, String(port), manner);
   let process = await start(0);
   let kills = 0;
   const { port } = process;

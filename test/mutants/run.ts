@@ -71,7 +71,7 @@ function copyTree(): string {
   for (const path of copied) cpSync(join(root, path), join(tree, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   const config =
-    'export default { test: { globalSetup: ["test/support/postgres-setup.ts"], testTimeout: 120_000 } };\n';
+    'export default { test: { globalSetup: ["test/postgres-setup.ts"], setupFiles: ["test/setup.ts"], testTimeout: 120_000 } };\n';
   writeFileSync(join(tree, "vitest.mutants.config.mjs"), config);
   return tree;
 }

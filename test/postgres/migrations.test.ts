@@ -17,9 +17,11 @@ const versionsIn = async (schema: string, url = postgresUrl) =>
 describe("migrations on Postgres", () => {
   it("by five processes at once on an empty database, one killed half-way, are each recorded once", async () => {
     const url = await freshDatabase();
-    const doomed = startChild("half-migrated-postgres", url, "escrow_mirror");
+    const doomed = await startChild("half-migrated-postgres", url, "escrow_mirror");
     expect(await doomed.line()).toBe("half");
-    const others = Array.from({ length: 4 }, () => startChild("open-postgres", url, "escrow_mirror"));
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => startChild("open-postgres", url, "escrow_mirror")),
+    );
     for (const other of others) expect(await other.line()).toBe("opening");
     doomed.process.kill("SIGKILL");
     expect(await doomed.ended).toBe("SIGKILL");

@@ -1,17 +1,16 @@
 /** Payloads in partitions: pruning drops one, and everything that must hold for ever still holds. */
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { bundleCommand } from "../support/children/bundle.ts";
 import { delivery, signed } from "../support/delivery.ts";
 import { openMirror, testClock, type TestClock } from "../support/mirror.ts";
 import { freshSchema, openPool, postgresUrl, run, targets } from "../support/postgres.ts";
 import { prunePayloads } from "../support/prune.ts";
 
-const cli = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
 const day = 86_400_000;
 const april = Date.UTC(2026, 3, 14);
 
@@ -57,7 +56,7 @@ const createdAgain = delivery("contract.created", { id: "p-1", seconds: 0 }, { w
 
 async function prune(...values: string[]): Promise<{ stdout: string }> {
   const env = { ...process.env, DATABASE_URL: postgresUrl };
-  return promisify(execFile)(process.execPath, ["--import", "tsx", cli, "prune", ...values], { env });
+  return promisify(execFile)(process.execPath, [await bundleCommand(), "prune", ...values], { env });
 }
 
 describe("payloads in partitions", () => {

@@ -34,11 +34,12 @@ it(
     const distinct = distinctEvents(seed);
     const stream = duplicated(distinct, random);
     const schema = freshSchema();
-    const children = deal(stream).map((share, index) => {
+    const starting = deal(stream).map((share, index) => {
       const file = join(folder, `${index}.json`);
       writeFileSync(file, JSON.stringify(share.map((sent) => signArrived(sent, secret))));
       return startChild("receive-postgres", postgresUrl, schema, file, secret);
     });
+    const children = await Promise.all(starting);
     for (const child of children) expect(await child.line()).toBe("ready");
     for (const child of children) child.process.stdin.write("go\n");
     const told = await Promise.all(children.map(async (child) => JSON.parse(await child.line()) as Told));

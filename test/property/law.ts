@@ -3,7 +3,7 @@ import { it } from "vitest";
 import { chooseSeed, report, secondsSince } from "../simulation/report.ts";
 
 /** How many cases all laws take together: a part of the soak's 100,000, or `CASES`. */
-const casesTotal = Number(process.env["CASES"] ?? 6_000);
+const casesTotal = Number(process.env["CASES"] ?? 3_000);
 
 /** A case may take this long before the runner gives the law up: a bound, not a measure. */
 const caseMsMax = 200;

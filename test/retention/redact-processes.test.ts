@@ -26,7 +26,7 @@ it.each(places)("four processes receive on %s meanwhile", { timeout: 300_000 }, 
   const child = await buildChild();
   const store = openDatabase(place);
   const mirror = await createMirror({ store, webhook: { secrets: secret }, logger: silentLogger });
-  const four = await Promise.all([0, 1, 2, 3].map(() => startReceiver(child.path, place)));
+  const four = await Promise.all([0, 1, 2, 3].map(() => startReceiver(child, place)));
   try {
     const acknowledged = await Promise.all(
       four.map(async (receiver, at) => {
@@ -57,7 +57,6 @@ it.each(places)("four processes receive on %s meanwhile", { timeout: 300_000 }, 
   } finally {
     await Promise.all(four.map((each) => each.kill()));
     await mirror.close();
-    child.remove();
   }
 });
 

@@ -6,9 +6,11 @@ import { dirname, join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
+import { bundleCommand } from "../support/children/bundle.ts";
 import { call, requestToken, startReceiver, startSandbox } from "./support.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
+const command = await bundleCommand();
 
 interface Run {
   child: ChildProcess;
@@ -18,7 +20,7 @@ interface Run {
 }
 
 function run(args: string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, ["--import", "tsx", join(root, "src/cli.ts"), ...args], {
+  const child = spawn(process.execPath, [command, ...args], {
     env: { ...process.env, ...env },
   });
   onTestFinished(() => void child.kill());

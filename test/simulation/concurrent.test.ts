@@ -49,17 +49,16 @@ describe("one process", () => {
 
 describe("two processes on one file", () => {
   const database = join(folder, "two.db");
-  let child: Awaited<ReturnType<typeof buildChild>>;
+  let child: string;
   let processes: Receiver[] = [];
 
   beforeAll(async () => {
     child = await buildChild();
-    processes = await Promise.all([0, 1].map(() => startReceiver(child.path, database)));
+    processes = await Promise.all([0, 1].map(() => startReceiver(child, database)));
   }, 120_000);
 
   afterAll(async () => {
     await Promise.all(processes.map((each) => each.kill()));
-    child.remove();
   });
 
   it(

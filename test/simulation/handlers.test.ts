@@ -23,14 +23,13 @@ import { chooseSeed, report, secondsSince } from "./report.ts";
 const kills = Math.ceil(Number(process.env["KILLS"] ?? 20) / 3);
 const pauses = Math.ceil(Number(process.env["KILLS"] ?? 20) / 100);
 const folder = mkdtempSync(join(tmpdir(), "escrow-mirror-handlers-"));
-let child: Awaited<ReturnType<typeof buildChild>>;
+let child: string;
 
 beforeAll(async () => {
   child = await buildChild("child-handlers");
 }, 120_000);
 
 afterAll(() => {
-  child.remove();
   rmSync(folder, { recursive: true });
 });
 
@@ -102,7 +101,7 @@ const databases = [
 ] as const;
 
 const start = (site: Site, role: "both" | "receive" | "poison" | "slow"): Promise<Receiver> =>
-  startReceiver(child.path, site.database, site.trace, role, site.table);
+  startReceiver(child, site.database, site.trace, role, site.table);
 
 it.each(databases)(
   "on %s two processes that are killed at any instant lose no job, double no row, and keep each contract's order",

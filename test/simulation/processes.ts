@@ -1,38 +1,15 @@
 /** Receiving processes: built once, started on a database file, posted to, killed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { build } from "tsup";
+import { bundle as build } from "../support/children/bundle.ts";
 
 export const secret = "whsec_simulation";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const modules = join(here, "../../node_modules");
-
-/** Bundles a child, so that a start costs little; `remove` takes the bundle away. */
-export async function buildChild(entry = "child"): Promise<{ readonly path: string; remove(): void }> {
-  // Inside node_modules, where the bundle finds the packages that it leaves out.
-  const folder = mkdtempSync(join(modules, ".escrow-mirror-simulation-"));
-  await build({
-    config: false,
-    entry: { child: join(here, `${entry}.ts`) },
-    format: "esm",
-    target: "node20",
-    outDir: folder,
-    outExtension: () => ({ js: ".mjs" }),
-    // One file starts fastest; a native module can't be in it.
-    external: ["better-sqlite3", "pg"],
-    noExternal: ["kysely", "lossless-json", "zod"],
-    silent: true,
-  });
-  return {
-    path: join(folder, "child.mjs"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+/** Bundles a child, so that a start costs little; gives its path. */
+export function buildChild(entry = "child"): Promise<string> {
+  return build(new URL(`${entry}.ts`, import.meta.url));
 }
 
 export interface Delivery {

@@ -1,6 +1,6 @@
 /** What tests of the engine send and fold: events built field by field, signed as the service signs them. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import deliveries from "../fixtures/deliveries.json" with { type: "json" };
 import { parseEvent } from "../../src/events/parse.ts";
 import type { EventFacts } from "../../src/events/event.ts";
 import type { SnapshotFacts, SnapshotFields, SnapshotMilestone } from "../../src/events/snapshot.ts";
@@ -69,9 +69,7 @@ interface Fixture {
   readonly deliveries: readonly { name: string; bodyBase64: string; headers: Record<string, string> }[];
 }
 
-const fixture = JSON.parse(
-  readFileSync(new URL("../fixtures/deliveries.json", import.meta.url), "utf8"),
-) as Fixture;
+const fixture: Fixture = deliveries;
 
 interface FixtureRequest {
   readonly method: string;

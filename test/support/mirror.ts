@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach } from "vitest";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import { silentLogger, type Logger, type LogFields } from "../../src/shared/logger.ts";
@@ -9,6 +8,7 @@ import { createMemoryStore } from "../../src/testing/memory-store.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { noonMs, secret } from "./delivery.ts";
+import { undoAfterEachFile, undoAfterEachTest } from "./undo.ts";
 
 export interface TestClock {
   now(): number;
@@ -41,11 +41,11 @@ export function recordingLogger(): RecordingLogger {
 const opened: Mirror[] = [];
 const folders: string[] = [];
 
-afterEach(async () => {
+undoAfterEachTest(async () => {
   await Promise.all(opened.splice(0).map((mirror) => mirror.close()));
 });
 
-afterAll(() => {
+undoAfterEachFile(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,18 +1,19 @@
 /** Stores and databases on the Postgres of this run. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool, type PoolConfig } from "pg";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import type { PostgresOptions, PostgresTarget } from "../../src/store/postgres/options.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tables, type TableName } from "../../src/store/tables.ts";
+import { undoAfterEachFile } from "./undo.ts";
 
 /** Where the run's Postgres is. */
 export const postgresUrl = inject("postgresUrl");
 
 const made: (() => Promise<unknown>)[] = [];
 
-afterAll(async () => {
+undoAfterEachFile(async () => {
   for (const undo of made.splice(0).reverse()) await undo();
 });
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundle } from "./children/bundle.ts";
 
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams;
@@ -13,12 +13,16 @@ export interface Child {
 }
 
 /** Starts one of the scripts in `children/`. */
-export function startChild(script: string, ...values: string[]): Child {
-  return startScript(fileURLToPath(new URL(`children/${script}.ts`, import.meta.url)), values);
+export async function startChild(script: string, ...values: string[]): Promise<Child> {
+  return start(script, [await bundle(new URL(`children/${script}.ts`, import.meta.url)), ...values]);
 }
 
 export function startScript(path: string, values: readonly string[]): Child {
-  const child = spawn(process.execPath, ["--import", "tsx", path, ...values], { stdio: "pipe" });
+  return start(path, ["--import", "tsx", path, ...values]);
+}
+
+function start(what: string, values: readonly string[]): Child {
+  const child = spawn(process.execPath, values, { stdio: "pipe" });
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -33,7 +37,7 @@ export function startScript(path: string, values: readonly string[]): Child {
       const next = await lines.next();
       if (next.done !== true) return next.value;
       await ended;
-      throw new Error(`${path} ended early: ${errors}`);
+      throw new Error(`${what} ended early: ${errors}`);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { readPages, root, type DocPage } from "./pages.ts";
+import { bundleCommand } from "../../support/children/bundle.ts";
+import { readPages, type DocPage } from "./pages.ts";
 
 interface Command {
   readonly page: string;
@@ -21,8 +22,8 @@ function commandsIn({ path, text }: DocPage): Command[] {
 }
 
 async function helpOf(words: string): Promise<string> {
-  const given = ["--import", "tsx", "src/cli.ts", ...words.split(" "), "--help"];
-  return (await promisify(execFile)(process.execPath, given, { cwd: root })).stdout;
+  const given = [await bundleCommand(), ...words.split(" "), "--help"];
+  return (await promisify(execFile)(process.execPath, given)).stdout;
 }
 
 it("every command line in the pages names a command and options that there are", async () => {

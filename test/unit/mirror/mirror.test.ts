@@ -5,6 +5,7 @@ import { createMemoryStore } from "../../../src/testing/memory-store.ts";
 import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { at, delivery, secret, signed } from "../../support/delivery.ts";
 import { openMirror, temporaryFile, testClock } from "../../support/mirror.ts";
+import { takeWriteLock } from "./write-lock.ts";
 
 const valid = () => ({ store: createMemoryStore(), webhook: { secrets: secret } });
 
@@ -72,19 +73,17 @@ describe("health", () => {
   it("counts verified deliveries in a row that were not answered 2xx, and is not ok from five on", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file, { busyTimeoutMs: 1 }) });
-    const locker = new Database(file);
-    locker.exec("begin immediate");
+    const first = await takeWriteLock(file);
     const fail = (id: number) => mirror.receive(delivery("contract.created", { id: `e-${id}` }));
     for (let id = 1; id <= 4; id++) expect((await fail(id)).status).toBe(503);
-    locker.exec("rollback");
+    first.release();
     expect(await mirror.health()).toMatchObject({ ok: true, consecutiveFailures: 4 });
-    locker.exec("begin immediate");
+    const second = await takeWriteLock(file);
     await fail(5);
-    locker.exec("rollback");
+    second.release();
     expect(await mirror.health()).toMatchObject({ ok: false, consecutiveFailures: 5 });
     expect((await fail(6)).status).toBe(200);
     expect(await mirror.health()).toMatchObject({ ok: true, consecutiveFailures: 0 });
-    locker.close();
   });
 
   it("counts no forged delivery as a failure", async () => {
@@ -96,10 +95,9 @@ describe("health", () => {
   it("is not ok while the store can't be written, and never rejects", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file, { busyTimeoutMs: 1 }) });
-    const locker = new Database(file);
-    locker.exec("begin immediate");
+    const lock = await takeWriteLock(file);
     expect(await mirror.health()).toMatchObject({ ok: false });
-    locker.close();
+    lock.release();
     expect(await mirror.health()).toMatchObject({ ok: true });
     await mirror.close();
     expect(await mirror.health()).toMatchObject({ ok: false });

@@ -1,5 +1,4 @@
 /** Health while the subscription is being disabled: what is refused is counted, and a person is told what to do. */
-import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createMirror, type Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { ReceiveRequest } from "../../../src/receiver/request.ts";
@@ -9,6 +8,7 @@ import { createMemoryStore } from "../../../src/testing/memory-store.ts";
 import { at, delivery, eventBody, otherSecret, secret, signed } from "../../support/delivery.ts";
 import { failing } from "../../support/failing-store.ts";
 import { openMirror, recordingLogger, temporaryFile, testClock } from "../../support/mirror.ts";
+import { takeWriteLock } from "./write-lock.ts";
 
 let counter = 0;
 const fresh = (by = secret) =>
@@ -154,14 +154,13 @@ describe("a warning", () => {
   it("names a store that can't be used, and failures in a row", async () => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file, { busyTimeoutMs: 1 }) });
-    const locker = new Database(file);
-    locker.exec("begin immediate");
+    const lock = await takeWriteLock(file);
     for (let time = 0; time < 5; time++) await mirror.receive(fresh());
     const { ok, warnings } = await mirror.health();
     expect(ok).toBe(false);
     expect(warnings[0]).toMatch(/^The store can't be used: .*SQLITE_BUSY/);
     expect(warnings[1]).toMatch(/^5 deliveries in a row/);
-    locker.close();
+    lock.release();
   });
 
   it("names what is quarantined, until it is released or dismissed", async () => {

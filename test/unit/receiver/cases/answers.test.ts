@@ -49,7 +49,7 @@ testCase(
   "two processes with 50 deliveries each and a reader lose none, and no answer is 500",
   async () => {
     const file = temporaryFile();
-    const children = [startChild("deliver", file, "a", "50"), startChild("deliver", file, "b", "50")];
+    const children = await Promise.all(["a", "b"].map((name) => startChild("deliver", file, name, "50")));
     for (const child of children) expect(await child.line()).toBe("ready");
     const mirror = await openMirror({ store: sqlite(file) });
     for (const child of children) child.process.stdin.write("go\n");

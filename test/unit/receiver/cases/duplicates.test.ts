@@ -27,10 +27,9 @@ testCase(
       "200 applied": 1,
       "200 duplicate": 19,
     });
-    const children = [
-      startChild("deliver", file, "a", "20", "same"),
-      startChild("deliver", file, "b", "20", "same"),
-    ];
+    const children = await Promise.all(
+      ["a", "b"].map((name) => startChild("deliver", file, name, "20", "same")),
+    );
     for (const child of children) expect(await child.line()).toBe("ready");
     for (const child of children) child.process.stdin.write("go\n");
     const answers = (await Promise.all(children.map((child) => child.line()))).flatMap(

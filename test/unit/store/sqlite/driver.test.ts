@@ -10,7 +10,7 @@ describe("better-sqlite3 is looked at before it is loaded", () => {
     ["older than what we use", "older", /11\.10\.0, and 12 or newer .* npm install better-sqlite3@12/],
     ["not built for this Node", "unbuilt", /not built for this Node: npm rebuild better-sqlite3/],
   ])("one %s is a missing peer, for a store and a sandbox's data", async (_, how, message) => {
-    const child = startChild("spoiled-driver", how, dirname(temporaryFile()));
+    const child = await startChild("spoiled-driver", how, dirname(temporaryFile()));
     for (const what of ["store", "sandbox"])
       expect(JSON.parse(await child.line())).toEqual({
         what,

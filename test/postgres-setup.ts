@@ -1,6 +1,6 @@
 /** One Postgres for a whole run of the tests: `DATABASE_URL` where it is set, else one of our own. */
 import type { TestProject } from "vitest/node";
-import { createServerOfOurs } from "./postgres-server.ts";
+import { createServerOfOurs } from "./support/postgres-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
