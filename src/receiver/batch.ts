@@ -24,7 +24,7 @@ export interface BatchParts extends CommitParts {
 export function createBatchCommit(parts: BatchParts) {
   const { store, log, proof, listeners, recorder } = parts;
 
-  /** Halves a batch that fails for a reason of one arrival's own, until that one is alone: it fails none of its neighbours. */
+  /** If one arrival makes the batch fail, the batch is halved until that arrival is alone. So the others don't fail with it. */
   async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
     const way = startWay("dedupe");
     const done = await settle(() => commitIn(batch, way));

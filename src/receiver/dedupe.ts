@@ -1,6 +1,6 @@
 /**
- * The step *dedupe*: a delivery is new when the database lets its row in. Its unique keys decide, not a look beforehand,
- * so that of concurrent copies, in one process or many, exactly one is new (semantics §4).
+ * The step *dedupe*: a delivery is new when the database lets its row in. Its unique keys decide, not a look beforehand. So exactly one of several concurrent copies is new, in any number of
+ * processes (semantics §4).
  */
 import type { FoldInput } from "../domain/input.ts";
 import { compareText } from "../domain/order.ts";
@@ -46,14 +46,14 @@ async function dedupeDeliveries(
 }
 
 /**
- * Copies of a delivery have one place among others in every process, so that two commits rarely wait for each other
- * crosswise. Those that contend for an id have the same, and stay in the order in which they came.
+ * Every process inserts in this order, so two commits rarely deadlock. Deliveries that compete for one id have the same
+ * place, and stay in the order of arrival.
  */
 function placeOf({ webhookId, reading }: DeliveryArrival): string {
   return reading.facts?.payloadId ?? webhookId;
 }
 
-/** Most of what meets a taken key is the same content again: all of that is counted at once. */
+/** Most deliveries that meet a taken key are the same content again. These are counted in one statement. */
 async function meetAll(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
@@ -74,8 +74,8 @@ async function meetAll(
 }
 
 /**
- * The events without a time of their own whose copy arrived before the one that was committed first: what the fold took
- * from its arrival is no longer so (semantics §5.1).
+ * Events that have no time are ordered by their arrival. If an earlier copy is committed later, that order changes: these
+ * are the inputs to fold again (semantics §5.1).
  */
 async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Promise<Map<string, FoldInput>> {
   const ids = again
@@ -95,8 +95,9 @@ async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Prom
 const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict", "payload-id-conflict"]);
 
 /**
- * The same body again. It is a duplicate, unless it was set aside for what was no fault of its own and can be applied now: an
- * unsigned header that a proxy changed, the hour of arrival, a fault of ours. Else that would take an event away for good.
+ * The same body again. It is a duplicate, unless the first copy was quarantined for a reason that is not in the body, and this
+ * one can be applied: a proxy changed an unsigned header, it arrived too late, or our code had a fault. Otherwise the
+ * event would be lost for ever.
  */
 async function meetSame(tx: StoreTransaction, again: Again, arrival: DeliveryArrival): Promise<Met> {
   const { row } = again;
@@ -112,7 +113,7 @@ async function meetSame(tx: StoreTransaction, again: Again, arrival: DeliveryArr
   return { outcome: "applied", webhookId: arrival.webhookId, input };
 }
 
-/** As if it were new, but for when it came first and how often. Where that fails again it is undone with the whole try. */
+/** Applies it as if it were new, and keeps its first arrival and its count. If that fails again, the batch rolls back. */
 async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Met> {
   const { contentKey, attempts, receivedAt, lastReceivedAt } = row;
   const first = { ...arrival, receivedAt };
@@ -166,7 +167,7 @@ export async function countAttempts(tx: StoreTransaction, known: readonly Again[
   await retime(tx, known.filter(isSooner));
 }
 
-/** The payloads that were not pruned since. */
+/** Moves the payloads to the new time of arrival, except those that were pruned. */
 async function retime(tx: StoreTransaction, sooner: readonly Again[]): Promise<void> {
   const keys = sooner.map(({ row }) => row.contentKey);
   const payloads = await tx.lookup("payloads", "contentKey", keys, allBut("payloads", ["contentKey"]));
@@ -221,7 +222,7 @@ function duplicateOf({ webhookId }: DeliveryArrival): Verdict {
   return { outcome: "duplicate", webhookId };
 }
 
-/** Of API answers that say the same at the same second one is taken in. */
+/** If two API answers say the same in the same second, one is new. */
 async function dedupeSnapshots(
   tx: StoreTransaction,
   snapshots: readonly SnapshotArrival[],

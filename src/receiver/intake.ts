@@ -1,8 +1,8 @@
 import { monotonicMs, setImmediate } from "../shared/timers.ts";
 
 /**
- * Group commit: deliveries that come at the same time share one transaction, since a commit waits for the disk
- * whatever it holds. Each is answered only after the commit that holds it.
+ * Group commit: deliveries that arrive at the same time share one transaction, because each commit waits for the disk once.
+ * Each delivery is answered after its commit.
  */
 export interface Intake<Item, Answer> {
   /** Resolves with the item's own answer after its commit; `undefined` when the queue is full or closed. */
@@ -48,8 +48,8 @@ export function createIntake<Item, Answer>(
   }
 
   /**
-   * Waits while each turn of the event loop brings more, since requests that come together are read over several turns: no
-   * longer than `gatherMs`, where the host's own work makes the turns long, and only until half of the bounds is used.
+   * Waits while each turn of the event loop brings more: requests that arrive together are read over several turns. It stops
+   * after `gatherMs`, because the host's own work can make turns long, and when half of a limit is used.
    */
   async function gather(): Promise<void> {
     const deadline = monotonicMs() + gatherMs;

@@ -27,7 +27,7 @@ import {
   type WholeRequest,
   type RequestHeaders,
 } from "./request.ts";
-import { doubt } from "./body/second-hand.ts";
+import { retryIfDoubtful } from "./body/second-hand.ts";
 import { createTally, type Tally } from "./tally.ts";
 import type { Listeners } from "./notify.ts";
 import { createUnverified } from "./body/unverified.ts";
@@ -62,7 +62,7 @@ const answerMsDefault = 23_000;
 
 export interface Receiver {
   receive(raw: ReceiveRequest): Promise<ReceiveResult>;
-  /** Folds an API answer in, in a commit shared with the deliveries of the moment. */
+  /** Adds an API answer to the fold. It shares a commit with the deliveries that arrive at the same time. */
   takeSnapshot(snapshot: SnapshotArrival): Promise<Verdict>;
   /** How many verified deliveries in a row were not answered 2xx. */
   consecutiveFailures(): number;
@@ -110,7 +110,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     return new EscrowMirrorError("store-unavailable", message);
   }
 
-  /** It may be stored yet: the next copy is a duplicate then. */
+  /** The commit may still succeed. Then the service's next copy is a duplicate. */
   function refuseLate(error: unknown): ReceiveResult {
     failuresInARow++;
     log.fault("persist", error);
@@ -129,10 +129,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         ? await readBody(raw.body, held, reading)
         : keepBody(raw, headers, held, maxBodyBytes);
       const request = { headers, body: held.bytes() };
-      if (read.verdict !== undefined) return refuse(doubt(read.verdict, raw, request, read));
+      if (read.verdict !== undefined) return refuse(retryIfDoubtful(read.verdict, raw, request, read));
       way.enter("verify");
       const verified = await verify.checkSignature(signedView(request));
-      if ("outcome" in verified) return refuse(doubt(verified, raw, request, read));
+      if ("outcome" in verified) return refuse(retryIfDoubtful(verified, raw, request, read));
       way.enter("parse");
       const arrival = parseDelivery(request, verified, toIsoTime(clock.now()), parsing);
       way.subject = arrival.reading.facts;
@@ -156,7 +156,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     enter: (step: Step) => void,
   ): Verdict | undefined {
     if (closed) return failed("closed");
-    // A handler that delivers to its own mirror, and waits for the answer, would wait for itself.
+    // A handler that sends a delivery to its own mirror, and awaits the answer, would deadlock.
     if (listeners.isInside()) return failed("inside-transaction");
     const unfit = checkMethod(raw);
     if (unfit !== undefined) return unfit;
@@ -181,7 +181,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     close: async () => {
       closed = true;
       unverified.close();
-      // Deliveries that are being verified arrived before: they are committed too.
+      // Deliveries that are still being verified arrived before the close. They are committed too.
       await Promise.all(inFlight);
       await intake.close();
     },

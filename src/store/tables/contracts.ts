@@ -149,7 +149,7 @@ export const transitions: TableShape<TransitionRecord> = {
   unique: [],
 };
 
-/** The fold's anomalies have a `position`; those between deliveries or contracts have none and stay for good. */
+/** An anomaly of the fold has a `position`. One between deliveries or contracts has none, and is never removed. */
 export interface AnomalyRow extends Omit<AnomalyRecord, "contractId" | "position"> {
   /** In order of insertion. */
   readonly seq: number;

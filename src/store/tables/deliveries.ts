@@ -27,7 +27,7 @@ export interface DeliveryRow extends FactColumns {
   readonly lastReceivedAt: string;
   /** The id of the secret that verified it. */
   readonly secretId: string;
-  /** The id of the delivery whose ids this one came with, where the two contradict each other. */
+  /** The other delivery's id, if both have the same ids and contradict each other; else `null`. */
   readonly contradicts: string | null;
 }
 
@@ -55,14 +55,14 @@ export const deliveries: TableShape<DeliveryRow> = {
   unique: ["contentKey", "payloadId"],
 };
 
-/** The large field of a delivery: what telling two apart, and a list of them, does not need. */
+/** The large field of a delivery. Lists and comparisons don't need it. */
 export const heavyFields = ["facts"] as const;
 
-/** The raw bytes of a delivery, in a row of their own: they can go, and everything that must hold for ever stays. */
+/** The raw bytes of a delivery. They have a row of their own, so they can be deleted while the delivery stays. */
 export interface PayloadRow {
   /** The delivery whose body this is. */
   readonly contentKey: string;
-  /** The delivery's: old rows go by it. */
+  /** The delivery's time. Pruning deletes by it. */
   readonly receivedAt: string;
   /** Without the signature. */
   readonly headers: Readonly<Record<string, string>>;

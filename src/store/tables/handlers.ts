@@ -9,7 +9,7 @@ export interface SubscriptionRow {
   readonly kind: "event" | "transition" | "transaction";
   /** `{ events }` or `{ entity, from, to }`. */
   readonly filter: unknown;
-  /** The `seq` up to which older deliveries have been gone through for it; `null` once it hears of each commit. */
+  /** The `seq` of the last older delivery that was checked for it. `null` once it gets each new commit. */
   readonly cursor: number | null;
   /** When it was registered. ISO 8601. */
   readonly createdAt: string;
@@ -26,15 +26,15 @@ export const jobStates = ["waiting", "due", "running", "done", "dead"] as const;
 
 /** One run of a handler, for a delivery, a transition, an anomaly, or a dead job. */
 export interface JobRow {
-  /** Lines go by it. */
+  /** In the order in which jobs of one line run. */
   readonly seq: number;
-  /** The handler that it is owed to. */
+  /** The handler that it runs. */
   readonly handler: string;
-  /** `null` without one: such a job is a line of its own. */
+  /** The contract, if any. Jobs of one handler and contract form a line: they run one after another. */
   readonly contractId: string | null;
-  /** One handler is owed one fact once. */
+  /** Names the fact. A handler has one job for each fact. */
   readonly jobKey: string;
-  /** Of the delivery that it tells of. */
+  /** The content key of its delivery. */
   readonly contentKey: string | null;
   /** The delivery's webhook id; `null` if there is none. */
   readonly webhookId: string | null;
@@ -48,7 +48,7 @@ export interface JobRow {
   readonly nextAttemptAt: string;
   /** Who runs it. */
   readonly workerId: string | null;
-  /** Its worker was lost in a run: it is taken alone next time. */
+  /** Its worker ended during a run. Next time it runs alone. */
   readonly lost: boolean;
   /** The error of the last failed attempt, as text. */
   readonly lastError: string | null;
@@ -88,7 +88,7 @@ export interface WorkerRow {
   readonly handlers: readonly string[];
   /** Until when it counts as alive. ISO 8601. */
   readonly aliveUntil: string;
-  /** Whether it is told of jobs; else it looks for them. */
+  /** Whether it is notified of jobs. Otherwise it polls. */
   readonly listening: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface InputRow {
   readonly contractId: string;
   /** `snapshot` is an API read, `request` a call of our own, `answer` the answer to one, `redaction` a `mirror.redact()`. */
   readonly kind: "snapshot" | "request" | "answer" | "redaction";
-  /** SHA-256 of what tells it from others, hex. */
+  /** SHA-256, hex. Equal inputs have equal digests. */
   readonly digest: string;
   /** When it arrived. ISO 8601. */
   readonly receivedAt: string;
@@ -31,7 +31,7 @@ export const inputs: TableShape<InputRow> = {
   unique: [],
 };
 
-/** An own call of the API that changes something. It is stored before the call is made, and closed by what tells how it went. */
+/** A call of ours that changes something at the service. It is stored before it is sent, and closed when its result is known. */
 export interface IntentRow {
   /** The intent's id. */
   readonly intentId: string;
@@ -39,7 +39,7 @@ export interface IntentRow {
   readonly kind: "create" | "refund";
   /** The contract; `null` until a create has one. */
   readonly contractId: string | null;
-  /** While it is open: the reference or the target that it holds. No two open intents have the same. */
+  /** While it is open: its reference or its target. No two open intents have the same. */
   readonly openKey: string | null;
   /** The fields of a contract that was asked for. */
   readonly fields: SnapshotFields | null;
@@ -47,7 +47,7 @@ export interface IntentRow {
   readonly createdAt: string;
   /** When it was closed: ISO 8601. */
   readonly closedAt: string | null;
-  /** When an anomaly told that it is still open: ISO 8601. */
+  /** When an anomaly reported that it is still open. ISO 8601. */
   readonly toldAt: string | null;
 }
 

@@ -1,15 +1,15 @@
-/** The tables of what takes longer than one call, or is done by one process for all. */
+/** The tables of long work, and of work that one process does for all. */
 import type { TableShape } from "./shape.ts";
 
 /** A reconciliation that has begun and not ended. */
 export interface ProgressRow {
   /** The run's id. */
   readonly runId: string;
-  /** Its option: a run with another is another run. */
+  /** The option `since`. A call with another value is another run. */
   readonly since: string | null;
   /** When it began: ISO 8601. */
   readonly startedAt: string;
-  /** The contract up to which it has gone through the mirror; `null` before that. */
+  /** The last of the mirror's contracts that it has checked. `null` before the first. */
   readonly place: string | null;
   /** When the row was last written. ISO 8601. */
   readonly updatedAt: string;
@@ -27,9 +27,9 @@ export interface RotationRow {
   readonly name: string;
   /** When it was opened, before anything was sent. ISO 8601. */
   readonly openedAt: string;
-  /** The secret before it; `null` if the service did not tell. */
+  /** The fingerprint of the old secret. `null` if the service did not show it. */
   readonly oldFingerprint: string | null;
-  /** The new secret; `null` until the service has told it. */
+  /** The fingerprint of the new secret. `null` until the service has made it. */
   readonly fingerprint: string | null;
   /** When the app's `save` had stored the new secret. ISO 8601. */
   readonly savedAt: string | null;
@@ -56,7 +56,7 @@ export interface LeaseRow {
   readonly name: string;
   /** Who does it. */
   readonly holder: string;
-  /** Until when, unless it says so again before. ISO 8601. */
+  /** When the lease ends, if it is not renewed. ISO 8601. */
   readonly heldUntil: string;
   /** Notes of its holders, for each other and for `health()`. JSON. */
   readonly state: unknown;
