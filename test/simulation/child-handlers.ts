@@ -12,7 +12,13 @@ const [, , place = "", secret = "", trace = "", role = "both", table = "ledger"]
 const mirror = await createMirror({
   store: openDatabase(place),
   webhook: { secrets: secret },
-  jobs: { leaseMs: 1000, run: role !== "receive", backoffMs: 20, maxAttempts: 4 },
+  // The patient one loses its jobs to nobody, however long a busy machine lets it stand.
+  jobs: {
+    leaseMs: role === "patient" ? 600_000 : 1000,
+    run: role !== "receive",
+    backoffMs: 20,
+    maxAttempts: 4,
+  },
   handlers: role === "receive" ? [] : [defineHandler("trace", "*", leaveTrace)],
 });
 if (role !== "receive")

@@ -100,7 +100,7 @@ const databases = [
   ["Postgres", openPostgres],
 ] as const;
 
-const start = (site: Site, role: "both" | "receive" | "poison" | "slow"): Promise<Receiver> =>
+const start = (site: Site, role: "both" | "patient" | "receive" | "poison" | "slow"): Promise<Receiver> =>
   startReceiver(child, site.database, site.trace, role, site.table);
 
 it.each(databases)(
@@ -148,7 +148,7 @@ it.each(databases)(
   async (_, open) => {
     const site = await open();
     const queue = simulatedDeliveries(12, chooseSeed());
-    const alive = [await start(site, "both"), await start(site, "receive"), await start(site, "both")];
+    const alive = [await start(site, "patient"), await start(site, "receive"), await start(site, "patient")];
     await bringSome(alive, queue, queue.length, createRandom(1));
     expect(await alive[0]?.post({ headers: {}, body: "" }, "/idle")).toMatchObject({ outcome: "idle" });
     expect(await alive[2]?.post({ headers: {}, body: "" }, "/idle")).toMatchObject({ outcome: "idle" });
