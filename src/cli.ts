@@ -3,13 +3,14 @@
 import { CommanderError } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { exitCodes } from "./cli/lib/explain.ts";
+import { forgetReader, hasReader } from "./cli/lib/print.ts";
 import { createProgram } from "./cli/program.ts";
 
-// The reader of a pipe, such as `head`, may go away when it has seen enough: that is no failure. Who closes standard error
-// wants no notes.
+// The reader of a pipe, such as `head`, may end when it has seen enough: that is no failure. If nobody reads standard error,
+// the notes are lost and the work goes on.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
+  if (error.code !== "EPIPE" && hasReader()) throw error;
+  forgetReader();
 });
 process.stderr.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
@@ -18,7 +19,7 @@ process.stderr.on("error", (error: NodeJS.ErrnoException) => {
 try {
   await createProgram(manifest.version).parseAsync();
 } catch (error) {
-  // It has said what is wrong, or printed its help.
+  // Commander has already printed the error, or the help.
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.misused;
 }

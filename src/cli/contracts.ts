@@ -3,21 +3,23 @@ import type { Mirror } from "../mirror/create-mirror.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
 import { loadCase } from "./case/case.ts";
 import { printCase } from "./case/show-case.ts";
+import { importCommand } from "./import.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
+import { eachId } from "./lib/each-id.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
 import { needClient, withMirror } from "./lib/open.ts";
-import { plain } from "./lib/plain.ts";
-import { print, printJson } from "./lib/print.ts";
+import { printJson } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { readSince, shown, shownAge, shownAmount, shownTime } from "./lib/values.ts";
 
 /** `escrow-mirror contracts`. */
 export function contractsCommand(): Command {
-  return group("contracts", "What the mirror knows of contracts.", [
+  return group("contracts", "Contracts: find them, show one, and read them from the service.", [
     listCommand(),
     showCommand(),
     refreshCommand(),
+    importCommand(),
   ]);
 }
 
@@ -103,6 +105,7 @@ function refreshCommand(): Command {
     name: "refresh",
     description: "Read contracts from the service's API into the mirror.",
     examples: [["contracts refresh CNT-17", "ask the service, after a lost webhook"]],
+    more: "It tells the status before and after. For many contracts use escrow-mirror contracts import.",
   })
     .argument("<contract...>", "the contracts' ids")
     .action((ids: string[], flags: ShowFlags) => orExplain(() => refreshContracts(ids, flags)));
@@ -112,20 +115,19 @@ function refreshContracts(ids: readonly string[], flags: ShowFlags): Promise<voi
   const client = needClient(flags);
   return withMirror(
     flags,
-    async (mirror) => {
-      for (const id of ids) {
-        const before = (await mirror.contracts.get(id))?.status ?? null;
-        const { contractId, status } = await mirror.contracts.refresh(id);
-        await (flags.json === true
-          ? printJson({ contractId, before, status })
-          : print([refreshed(contractId, before, status)]));
-      }
-    },
+    ({ contracts }) =>
+      eachId(ids, flags, async (id) => {
+        const before = (await contracts.get(id))?.status ?? null;
+        const { status } = await contracts.refresh(id);
+        return { fields: { before, status }, text: refreshed(id, before, status) };
+      }),
     client,
   );
 }
 
 function refreshed(contractId: string, before: string | null, status: string): string {
-  if (before === status) return plain(`${contractId} is ${status}, as before.`);
-  return plain(`${contractId} was ${before ?? "not in the mirror"}, and is ${status}.`);
+  if (before === null) return `${contractId} was not in the mirror, and is ${status}.`;
+  return before === status
+    ? `${contractId} is ${status}, as before.`
+    : `${contractId} was ${before}, and is ${status}.`;
 }

@@ -25,16 +25,17 @@ interface Flags extends Omit<StoreFlags, "store"> {
   readonly json?: boolean;
 }
 
-const more = `Run it while the app still receives, then stop the app, run it once more for what came meanwhile,
-and start the app on the new database. It goes on where it was interrupted, and ends by comparing
-both sides, by counts and hashes; rows that changed meanwhile are written again. The source is only
-read. Once an app receives on the new database it is refused, so that what came there is not taken
-back. --schema and --prefix are of the database copied into.
+const more = `In this order: run it while the app still receives; stop the app; run it again for the deliveries that
+came meanwhile; start the app on the new database. A run that was interrupted goes on where it stopped.
+
+At the end it compares both sides by counts and hashes, and copies rows that changed meanwhile once more.
+The source is only read. When an app has received on the new database, the command refuses to run: it would
+overwrite new deliveries. --schema and --prefix are those of the new database.
 
 The comparison goes to standard output, progress to standard error. --json prints one line:
   {"equal":true,"tables":[{"table":"contracts","rows":120,"equal":true}, …]}
 
-Exit codes: 0 both sides are equal, 1 they are not, or something failed (the message says what).`;
+Exit codes: 0 both sides are equal, 1 they are not, or the copy failed (the message says why).`;
 
 /** `escrow-mirror copy`: moves a mirror into another database. */
 export function copyCommand(): Command {
@@ -62,7 +63,7 @@ async function runCopy(flags: Flags): Promise<void> {
   }
 }
 
-/** Nothing is made or migrated in it: the app that it belongs to may be of another release. */
+/** Opens the source without any change to it: its app may use another release of this package. */
 async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
   if (hasPassword(from))
     throw new Misuse("--from has a password, which others can see: leave it out and set PGPASSWORD.");
@@ -97,7 +98,7 @@ function isEqual(compared: readonly Compared[]): boolean {
 function toText(compared: readonly Compared[]): string {
   const lines = compared.map(
     ({ table, rows, equal }) =>
-      `${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(14)}${counted(rows, "row")}\n`,
+      `${equal ? "equal  " : "DIFFERS"}  ${table.padEnd(15)}${counted(rows, "row")}\n`,
   );
   return lines.join("");
 }
@@ -106,7 +107,7 @@ function toJson(compared: readonly Compared[]): string {
   return `${JSON.stringify({ equal: isEqual(compared), tables: compared })}\n`;
 }
 
-/** A line at the first page of a table and at most one a second after that. */
+/** Prints a line at the first page of a table, and then at most one a second. */
 function createPrint(): (progress: CopyProgress) => void {
   let last = { step: "", at: 0 };
   return ({ table, doing, rows }) => {

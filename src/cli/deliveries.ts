@@ -15,7 +15,7 @@ import { readSince, shown, shownTime } from "./lib/values.ts";
 
 /** `escrow-mirror deliveries`. */
 export function deliveriesCommand(): Command {
-  return group("deliveries", "Webhooks as they arrived.", [listCommand(), showCommand(), replayCommand()]);
+  return group("deliveries", "Webhooks, as they arrived.", [listCommand(), showCommand(), replayCommand()]);
 }
 
 interface Flags extends StoreFlags, ListFlags {
@@ -85,22 +85,40 @@ function showDelivery(id: string, flags: ShowFlags): Promise<void> {
   });
 }
 
-/** Prints one delivery, with headers where it has some to show. */
+/** Prints one delivery with its body, and with its headers if they are given. */
 export async function printDelivery(
   delivery: MirroredDelivery & { readonly headers?: Readonly<Record<string, string>> | null },
   { json }: ShowFlags,
 ): Promise<void> {
   const body = await delivery.body();
   if (json === true) return printJson({ ...delivery, ...bodyFields(body) });
-  const fields = Object.entries(delivery).filter(([name]) => name !== "body" && name !== "headers");
-  const lines = fields.map(([name, value]) => `${name.padEnd(16)}${shown(value as string | number | null)}`);
+  const lines = fieldsOf(delivery).map(([name, value]) => `${name.padEnd(15)}${value}`);
   const { headers } = delivery;
   const sent = Object.entries(headers ?? {}).map(([name, value]) => `${plain(name)}: ${plain(value)}`);
   const heads = sent.length === 0 ? [] : ["", "Headers", ...sent];
   await print([...lines, ...heads, "", "Body", ...bodyLines(body)]);
 }
 
-/** Text where the body is text: else a program gets every byte. */
+function fieldsOf(delivery: MirroredDelivery): [name: string, value: string][] {
+  const { id, webhookId, payloadId, event, contractId, milestoneId, outcome, reason, attempts } = delivery;
+  return [
+    ["Id", shown(id)],
+    ["Webhook id", shown(webhookId)],
+    ["Payload id", shown(payloadId)],
+    ["Event", shown(event)],
+    ["Contract", shown(contractId)],
+    ["Milestone", shown(milestoneId)],
+    ["Outcome", outcome],
+    ["Reason", shown(reason)],
+    ["Happened", shownTime(delivery.occurredAt)],
+    ["Received", shownTime(delivery.receivedAt)],
+    ["Copies", String(attempts)],
+    ["Last copy", shownTime(delivery.lastReceivedAt)],
+    ["Signed with", shown(delivery.secretId)],
+  ];
+}
+
+/** The body as text. A body that is not UTF-8 comes as base64, so that no byte is lost. */
 function bodyFields(body: Uint8Array | null): { body: string | null; bodyBase64: string | null } {
   if (body === null) return { body: null, bodyBase64: null };
   const bytes = Buffer.from(body);
@@ -110,8 +128,8 @@ function bodyFields(body: Uint8Array | null): { body: string | null; bodyBase64:
 }
 
 function bodyLines(body: Uint8Array | null): string[] {
-  if (body === null) return ["(pruned)"];
-  if (!isUtf8(body)) return [`(${counted(body.length, "byte")} that are no text: see --json)`];
+  if (body === null) return ["(not stored any more: it was pruned or redacted)"];
+  if (!isUtf8(body)) return [`(not text: ${counted(body.length, "byte")}. --json prints them as base64)`];
   return Buffer.from(body).toString().split(/\r?\n/).map(plain);
 }
 
@@ -128,9 +146,14 @@ function replayCommand(): Command {
 
 function replayDeliveries(ids: readonly string[], flags: ShowFlags): Promise<void> {
   return withMirror(flags, ({ deliveries }) =>
-    eachId(ids, flags, async (id) => {
-      const jobs = await deliveries.replay(id);
-      return { fields: { jobs }, text: `${counted(jobs, "job")} made for ${id}` };
-    }),
+    eachId(
+      ids,
+      flags,
+      async (id) => {
+        const jobs = await deliveries.replay(id);
+        return { fields: { jobs }, text: `${counted(jobs, "job")} made for ${id}` };
+      },
+      { kind: "applied delivery", list: "deliveries list" },
+    ),
   );
 }

@@ -103,10 +103,15 @@ function retryById(ids: readonly string[], flags: RetryFlags): Promise<void> {
   if (hasFilter(flags) || flags.all === true || flags.state !== undefined)
     throw new Misuse("Give ids, or a filter, not both.");
   return withMirror(flags, ({ jobs }) =>
-    eachId(ids, flags, async (id) => {
-      await jobs.retry(id);
-      return { text: `job ${id} runs again` };
-    }),
+    eachId(
+      ids,
+      flags,
+      async (id) => {
+        await jobs.retry(id);
+        return { text: `job ${id} runs again` };
+      },
+      { kind: "dead or due job", list: "jobs list" },
+    ),
   );
 }
 

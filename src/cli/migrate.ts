@@ -26,7 +26,7 @@ interface Flags extends StoreFlags {
   readonly json?: boolean;
 }
 
-/** `escrow-mirror migrate`: makes the tables, or prints how. */
+/** `escrow-mirror migrate`: makes or updates the tables, or prints the SQL. */
 export function migrateCommand(): Command {
   return storeCommand({
     name: "migrate",
@@ -57,12 +57,12 @@ async function printSql(flags: Flags): Promise<void> {
   process.stdout.write(lines.map((sql) => `${sql};\n`).join("\n"));
 }
 
-/** SQLite accepts these only before the first table, and outside of a transaction. */
+/** SQLite accepts these only before the first table and outside a transaction. */
 function beforeTables(flags: Flags): string[] {
   return sqlKind(flags) === "sqlite" ? ["pragma auto_vacuum = incremental"] : [];
 }
 
-/** The database that would be migrated decides, so that one that is named is not answered with another's SQL. */
+/** The kind of the named store decides, so that its SQL is printed and not that of another kind. */
 function sqlKind(flags: Flags): StoreKind {
   const { dialect, store } = flags;
   const address = dialect === undefined ? findPlace(flags)?.address : store;

@@ -1,4 +1,4 @@
-/** All commands, and what holds for each of them. */
+/** Puts all commands together. */
 import { Command } from "commander";
 import { anomaliesCommand } from "./anomalies.ts";
 import { contractsCommand } from "./contracts.ts";
@@ -29,10 +29,12 @@ object a line.
 Exit codes: 0 done, and all is well; 1 failed, not found, or a person must do something; 2 the
 command was used wrongly; 130 Ctrl+C or SIGTERM ended it.`;
 
-/** The command `escrow-mirror`. It throws a `CommanderError` where it is used wrongly, and after help. */
+/** The command `escrow-mirror`. It throws a `CommanderError` for wrong options, and after `--help`. */
 export function createProgram(version = "unknown"): Command {
   const program = new Command("escrow-mirror")
     .version(version)
+    // The sandbox and its replay have options of the same names: each takes those after its own word.
+    .enablePositionalOptions()
     .description("The mirror of an escrow service: look into it, and push on what is stuck.")
     .addHelpText("after", wrapHelp(help))
     .addCommand(statusCommand())
@@ -55,14 +57,14 @@ export function createProgram(version = "unknown"): Command {
   return program;
 }
 
-/** Every command, nested ones too, reports wrong options in one way. */
+/** Makes every command, nested ones too, report wrong options in the same way. */
 function explainMisuse(command: Command): void {
   command.showHelpAfterError("(--help shows how to use it)").exitOverride();
   nameUnknownFirst(command);
   command.commands.forEach(explainMisuse);
 }
 
-/** Commander would ask for `--body` first where `--bdy` was given, and leave the reader to find out why. */
+/** For `--bdy` Commander would say that `--body` is missing. The unknown option is the better message. */
 function nameUnknownFirst(command: Command): void {
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.makeOptionMandatory(false);

@@ -16,11 +16,11 @@ interface Flags extends StoreFlags {
   readonly json?: boolean;
 }
 
-const more = `Facts, ids and digests stay: late events still fold right, and replays are known for ever. Quarantined
-deliveries keep their bodies until they are dismissed or released, and deliveries with an open job until
-it has run. It may run while the app receives, and can be run again where it was interrupted.`;
+const more = `The mirror stays as it is: late events are still applied, and duplicates are still recognised. A quarantined
+delivery keeps its body until it is dismissed or released, and a delivery with an open job until the job has
+run. The command may run while the app receives. If it is interrupted, run it again.`;
 
-/** `escrow-mirror prune`: takes old bodies, jobs and dismissed quarantine away. */
+/** `escrow-mirror prune`: deletes old bodies, old jobs and dismissed deliveries. */
 export function pruneCommand(): Command {
   return storeCommand({
     name: "prune",

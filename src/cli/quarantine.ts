@@ -104,9 +104,14 @@ function withEach(
   work: (mirror: Mirror, id: string) => Promise<void>,
 ): Promise<void> {
   return withMirror(flags, (mirror) =>
-    eachId(ids, flags, async (id) => {
-      await work(mirror, id);
-      return { text: `${done} ${id}` };
-    }),
+    eachId(
+      ids,
+      flags,
+      async (id) => {
+        await work(mirror, id);
+        return { text: `${done} ${id}` };
+      },
+      { kind: "quarantined delivery", list: "quarantine list" },
+    ),
   );
 }

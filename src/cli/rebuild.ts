@@ -11,13 +11,13 @@ interface Flags extends StoreFlags {
   readonly json?: boolean;
 }
 
-/** `escrow-mirror rebuild`: every contract anew from what is stored. */
+/** `escrow-mirror rebuild`: computes every contract again. */
 export function rebuildCommand(): Command {
   return storeCommand({
     name: "rebuild",
     description: "Compute every contract again from the stored deliveries and API reads.",
     examples: [["rebuild", "after an upgrade whose changelog asks for it"]],
-    more: "It may run while the app receives. Handlers hear of nothing.",
+    more: "It may run while the app receives. No handler runs because of it.",
   }).action((flags: Flags) => orExplain(() => runRebuild(flags)));
 }
 

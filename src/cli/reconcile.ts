@@ -1,24 +1,23 @@
 import process from "node:process";
 import type { Command } from "commander";
 import type { Drift } from "../reconcile/drift.ts";
-import type { Failure } from "../reconcile/isolation.ts";
 import type { Reconciled, ReconcileProgress } from "../reconcile/reconcile.ts";
 import { createTable, type Column } from "./lib/columns.ts";
 import { storeCommand } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
 import { exitCodes, orExplain } from "./lib/explain.ts";
+import { failureLines } from "./lib/failures.ts";
 import { needClient, untilStopped, withMirror } from "./lib/open.ts";
 import { note, print, printJson } from "./lib/print.ts";
 import { createProgress } from "./lib/progress.ts";
+import { withPace, type PaceFlags } from "./lib/reading.ts";
 import type { StoreFlags } from "./lib/stores.ts";
-import { readAge, readCount, readSince, shown } from "./lib/values.ts";
+import { readAge, readSince, shown } from "./lib/values.ts";
 
-interface Flags extends StoreFlags {
+interface Flags extends StoreFlags, PaceFlags {
   readonly since?: string;
   readonly olderThan?: number;
   readonly dryRun?: boolean;
-  readonly concurrency?: number;
-  readonly perSecond?: number;
   readonly json?: boolean;
 }
 
@@ -27,9 +26,9 @@ look incomplete. It may run while the app receives. If it stops early, the next 
 
 Exit codes: 0 all were read, 1 some failed.`;
 
-/** `escrow-mirror reconcile`: reads from the service what webhooks may have lost. */
+/** `escrow-mirror reconcile`: reads contracts from the service, in case webhooks were lost. */
 export function reconcileCommand(): Command {
-  return storeCommand({
+  const command = storeCommand({
     name: "reconcile",
     description: "Read from the service's API what the mirror may have missed.",
     examples: [
@@ -40,10 +39,8 @@ export function reconcileCommand(): Command {
   })
     .option("--since <time>", "when the trouble began: a time, or 2h, 3d (default: everything)", readSince)
     .option("--older-than <age>", "skip contracts in progress with news in this time", readAge)
-    .option("--dry-run", "only report: the mirror stays as it is")
-    .option("--concurrency <count>", "contracts read at once, at most 64 (default: 4)", readCount)
-    .option("--per-second <count>", "contracts read in a second (default: 50)", readCount)
-    .action((flags: Flags) => orExplain(() => runReconcile(flags)));
+    .option("--dry-run", "only report: the mirror stays as it is");
+  return withPace(command).action((flags: Flags) => orExplain(() => runReconcile(flags)));
 }
 
 async function runReconcile(flags: Flags): Promise<void> {
@@ -76,7 +73,7 @@ async function printResult({
 }: Reconciled): Promise<void> {
   await print([`${counted(checked, "contract")} read, ${healed} healed, ${failed} failed`]);
   if (drift.length > 0) await print(["", ...createTable(driftColumns).lines(drift)]);
-  if (failures.length > 0) await print(["", ...createTable(failureColumns).lines(failures)]);
+  await print(failureLines(failures));
   note(`The API does not show: ${unreadable.join(", ")}.`);
 }
 
@@ -86,10 +83,4 @@ const driftColumns: readonly Column<Drift>[] = [
   { title: "FIELD", of: ({ field }) => shown(field) },
   { title: "MIRROR", of: ({ mirror }) => shown(mirror) },
   { title: "SERVICE", of: ({ service }) => shown(service) },
-];
-
-const failureColumns: readonly Column<Failure>[] = [
-  { title: "CONTRACT", of: ({ contractId }) => shown(contractId) },
-  { title: "CODE", of: ({ code }) => shown(code) },
-  { title: "FAILURE", of: ({ message }) => shown(message) },
 ];

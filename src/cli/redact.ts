@@ -9,12 +9,13 @@ interface Flags extends StoreFlags {
   readonly json?: boolean;
 }
 
-const more = `Bodies, headers, references, metadata, texts, names and errors of jobs go for good. Ids, statuses, times and
-amounts stay. It can't be undone. An unknown contract is marked too: its data is never stored.`;
+const more = `It deletes bodies, headers, references, metadata, texts, names and the errors of jobs. Ids, statuses, times
+and amounts stay. No later webhook, API read or rebuild brings the data back. An id that the mirror does not
+know is marked too: data of this contract will never be stored.`;
 
-// A spelling mistake must not pass for an erased buyer.
+// After a spelling mistake nobody may believe that the buyer is erased.
 const unknown =
-  ". But the mirror knows no contract of this id. Is it right? escrow-mirror contracts list shows the ids";
+  " But the mirror knows no contract with this id. Is it spelled right? escrow-mirror contracts list shows the ids.";
 
 /** `escrow-mirror redact`: erases the personal data of contracts. */
 export function redactCommand(): Command {
@@ -33,9 +34,9 @@ function redactContracts(ids: readonly string[], flags: Flags): Promise<void> {
     eachId(ids, flags, async (id) => {
       const { bytesGone, known } = await mirror.redact(id);
       const files = bytesGone
-        ? "the bytes are gone from the file, too"
-        : "bytes are still in the database's files: on SQLite run it again, on Postgres see the guide";
-      return { fields: { bytesGone, known }, text: `${id} is redacted; ${files}${known ? "" : unknown}` };
+        ? "The bytes are gone from the file, too."
+        : "Bytes are still in the files of the database: on SQLite run the command again, on Postgres see the guide.";
+      return { fields: { bytesGone, known }, text: `${id} is redacted. ${files}${known ? "" : unknown}` };
     }),
   );
 }

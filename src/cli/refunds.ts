@@ -41,9 +41,9 @@ export function refundsCommand(): Command {
   return group("refunds", "Refunds, and which of them are stuck.", [command]);
 }
 
-/** One line of the list. */
+/** One refund in the list. */
 interface ListedRefund extends MirroredRefund {
-  /** Whether it waits for too long. */
+  /** It waits for too long. */
   readonly stuck: boolean;
 }
 
@@ -76,7 +76,7 @@ async function* listed(mirror: Mirror, flags: Flags): AsyncGenerator<ListedRefun
   }
 }
 
-/** Initiated ones come by age, so that those that are stuck stand at the beginning: requested ones go between. */
+/** Stuck initiated refunds, then requested, young initiated and succeeded ones. The list of initiated ones is by age. */
 async function* inOrder(mirror: Mirror, flags: Flags): AsyncGenerator<MirroredRefund[]> {
   const { state, contract: contractId, stuck = false, stuckAfter = stuckAfterMs } = flags;
   const list = (filter: object) => pagesOf((page) => mirror.refunds.list({ contractId, ...filter, ...page }));
@@ -105,7 +105,7 @@ const refundListing: Listing<ListedRefund> = {
     { title: "REFUND", of: ({ refundId }) => shown(refundId) },
     { title: "CONTRACT", of: ({ contractId }) => shown(contractId) },
     {
-      title: "OF",
+      title: "SCOPE",
       of: ({ milestoneId }) => (milestoneId === null ? "contract" : `milestone ${shown(milestoneId)}`),
     },
     { title: "KIND", of: ({ kind }) => kind },

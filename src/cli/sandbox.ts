@@ -1,12 +1,16 @@
+import { statSync } from "node:fs";
 import process from "node:process";
 
 import { Command, InvalidArgumentError } from "commander";
 
 import { createSandbox, replayRecording, SandboxError } from "../sandbox.ts";
-import type { Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
-import { orExplain } from "./lib/explain.ts";
+import type { Replayed, Sandbox, SandboxDelivery, SandboxOptions } from "../sandbox.ts";
+import { exitCodes, orExplain } from "./lib/explain.ts";
 import { readInput } from "./lib/input.ts";
-import { printJson } from "./lib/print.ts";
+import { plain } from "./lib/plain.ts";
+import { print, printJson } from "./lib/print.ts";
+import { command } from "./lib/command.ts";
+import { counted } from "./lib/counted.ts";
 import { describeSandbox, readyText } from "./lib/sandbox-ready.ts";
 import { loadSecrets } from "./lib/secrets.ts";
 import { wrapHelp } from "./lib/wrap.ts";
@@ -19,7 +23,8 @@ Secrets come from the environment, or from --secrets-file (one NAME=value a line
   ESCROW_CLIENT_SECRET   default: random
   ESCROW_WEBHOOK_SECRET  default: random
 
-A random one is printed, so that you can give it to your app. One that you set is not.
+A random one is printed, so that you can give it to your app. One that you set is not printed, nor one
+that --data kept from an earlier start: the control page shows it.
 
 --config takes every option of createSandbox. The command line wins over it.
 
@@ -48,7 +53,8 @@ interface Flags {
 
 /** `escrow-mirror sandbox`: the whole escrow service on this machine, until Ctrl+C. */
 export function sandboxCommand(): Command {
-  const command = new Command("sandbox")
+  const sandbox = new Command("sandbox")
+    .enablePositionalOptions()
     .description("Run the whole escrow service on this machine: API, checkout page, webhooks with retries.")
     .option("-p, --port <number>", "port to listen on; 0 takes any free port (default: 4010)", readNumber)
     .option("--host <address>", "address to listen on (default: 127.0.0.1, for this machine only)")
@@ -78,12 +84,13 @@ export function sandboxCommand(): Command {
     .option("--json", "one line with its addresses when it is ready; all else goes to standard error")
     .addHelpText("after", wrapHelp(secretsHelp))
     .action((flags: Flags) => orExplain(() => runSandbox(flags)));
-  return command.addCommand(replayCommand());
+  return sandbox.addCommand(replayCommand());
 }
 
 async function runSandbox(flags: Flags): Promise<void> {
   const options = toOptions(flags);
-  const sandbox = await createSandbox(options).catch(nameOption);
+  const isKept = options.data !== undefined && isFilled(options.data);
+  const sandbox = await startSandbox(options, flags);
   try {
     const delay = flags.delay === undefined ? {} : { delayMs: flags.delay };
     sandbox.faults.set({ ...flags.fault, ...delay }, { seed: flags.faultSeed ?? 1 });
@@ -91,11 +98,38 @@ async function runSandbox(flags: Flags): Promise<void> {
     await sandbox.close();
     throw error;
   }
-  const ready = await describeSandbox(sandbox, options);
+  const ready = await describeSandbox(sandbox, options, isKept);
   if (flags.json === true) await printJson(ready);
-  else process.stdout.write(readyText(ready));
+  else process.stdout.write(readyText(ready, isKept));
+  // Nobody would know that it still runs.
+  logOf(flags).once("error", () => process.exit());
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void stop(sandbox, logOf(flags)));
+}
+
+function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Starts it with a line in the log for each attempt, and one when the subscription is disabled. */
+async function startSandbox(options: SandboxOptions, flags: Flags): Promise<Sandbox> {
+  if (flags.quiet === true) return createSandbox(options).catch(nameOption);
+  let wasActive = true;
+  const tellIfDisabled = async (): Promise<void> => {
+    const { isActive = true, consecutiveFailures = 0 } = (await sandbox.subscription.get()) ?? {};
+    if (wasActive && !isActive) logOf(flags).write(disabledLine(consecutiveFailures));
+    wasActive = isActive;
+  };
+  const onAttempt = (delivery: SandboxDelivery): void => {
+    printAttempt(delivery, logOf(flags));
+    void tellIfDisabled();
+  };
+  const sandbox = await createSandbox({ ...options, onAttempt }).catch(nameOption);
+  return sandbox;
+}
+
+function disabledLine(failures: number): string {
+  return `The subscription is disabled: ${counted(failures, "webhook")} in a row failed. Nothing more is sent until it is enabled: by your app, escrow-mirror subscription enable, or the control page.\n`;
 }
 
 /** A person who typed a command needs the name of the flag. */
@@ -105,7 +139,7 @@ function nameOption(error: unknown): never {
   throw error;
 }
 
-/** Where the lines of its life go: with --json a program reads standard output. */
+/** The log. With --json it goes to standard error, because a program reads standard output. */
 function logOf({ json }: Flags): NodeJS.WriteStream {
   return json === true ? process.stderr : process.stdout;
 }
@@ -118,7 +152,7 @@ async function stop(sandbox: Sandbox, log: NodeJS.WriteStream): Promise<void> {
 
 function toOptions(flags: Flags): SandboxOptions {
   const secrets = loadSecrets(secretNames, flags.secretsFile);
-  const { port = 4_010, host, baseUrl, webhookUrl, speed, data, record, seed, edition, quiet } = flags;
+  const { port = 4_010, host, baseUrl, webhookUrl, speed, data, record, seed, edition } = flags;
   const given = {
     host,
     baseUrl,
@@ -133,8 +167,6 @@ function toOptions(flags: Flags): SandboxOptions {
     clientId: secrets.ESCROW_CLIENT_ID,
     clientSecret: secrets.ESCROW_CLIENT_SECRET,
     webhookSecret: secrets.ESCROW_WEBHOOK_SECRET,
-    onAttempt:
-      quiet === true ? undefined : (delivery: SandboxDelivery) => printAttempt(delivery, logOf(flags)),
   };
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { port, ...readConfig(flags.config), ...(flags.port === undefined ? {} : { port }), ...set };
@@ -151,7 +183,7 @@ function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The message of JSON.parse quotes the file, where secrets may stand: only the place is taken from it.
+    // The message of JSON.parse quotes the file, which may hold secrets: only the place is used.
     const [where = ""] = / \(line \d+ column \d+\)/.exec(String(cause)) ?? [];
     throw new Error(
       `--config: ${path} is no JSON${where}. It takes one object, such as {"businessName":"Bakery"}.`,
@@ -174,12 +206,17 @@ function printAttempt(
 }
 
 function replayCommand(): Command {
-  return new Command("replay")
-    .description("Send a recording again: in its order, with the recorded ids and bytes.")
+  return command({
+    name: "replay",
+    description: "Send a recording again: in its order, with the recorded ids and bytes.",
+    examples: [["sandbox replay webhooks.jsonl --to http://localhost:3000/hook", "what --record wrote"]],
+    more: "Exit codes: 0 all were answered 2xx, 1 some were not.",
+  })
     .argument("<file>", "the file that --record wrote")
     .requiredOption("--to <url>", "where to send it", readUrl)
     .option("--resign", "sign again with ESCROW_WEBHOOK_SECRET; else the recorded signatures are sent")
     .option("--secrets-file <file>", "secrets, one NAME=value a line")
+    .option("--json", "one JSON object a line, for programs")
     .action((file: string, flags: ReplayFlags) => orExplain(() => runReplay(file, flags)));
 }
 
@@ -187,6 +224,7 @@ interface ReplayFlags {
   to: string;
   resign?: boolean;
   secretsFile?: string;
+  json?: boolean;
 }
 
 async function runReplay(file: string, flags: ReplayFlags): Promise<void> {
@@ -196,17 +234,17 @@ async function runReplay(file: string, flags: ReplayFlags): Promise<void> {
   }
   const resign = flags.resign === true && secret !== undefined ? { secret } : {};
   const replayed = await replayRecording(file, { url: flags.to, ...resign });
-  for (const { event, webhookId, status, error } of replayed) {
-    process.stdout.write(
-      `${status ?? "no answer"}  ${event}  ${webhookId}${error === null ? "" : `  ${error}`}\n`,
-    );
-  }
   const failed = replayed.filter(({ status }) => status === null || status < 200 || status > 299).length;
-  process.stdout.write(`${replayed.length} sent, ${failed} not accepted.\n`);
-  if (failed > 0) process.exitCode = 1;
+  if (failed > 0) process.exitCode = exitCodes.failed;
+  if (flags.json === true) return print(replayed.map((each) => JSON.stringify(each)));
+  await print([...replayed.map(replayedLine), `${replayed.length} sent, ${failed} not accepted.`]);
 }
 
-/** Without http://, a URL would take the host for its scheme. */
+function replayedLine({ event, webhookId, status, error }: Replayed): string {
+  return plain(`${status ?? "no answer"}  ${event}  ${webhookId}${error === null ? "" : `  ${error}`}`);
+}
+
+/** Without http://, `localhost:3000` would be read as the scheme `localhost:`. */
 function readUrl(text: string): string {
   if (/^https?:\/\/[^/]/i.test(text)) return text;
   const whole = /^[\w.-]+(:\d+)?(\/|$)/.test(text)

@@ -49,7 +49,7 @@ type Detection =
     }
   | { readonly fits: false; readonly cause: string; readonly advice: string };
 
-/** `escrow-mirror signature`: finds out why a signature does not hold. */
+/** `escrow-mirror signature`: finds out why a signature is not accepted. */
 export function signatureCommand(): Command {
   const command = new Command("signature").description("Check signatures of webhooks.");
   return command.addCommand(
@@ -65,7 +65,7 @@ export function signatureCommand(): Command {
   );
 }
 
-/** Tries each preset under each header prefix that the request shows; if none fits, says what the likely mistake is. */
+/** Tries each preset with each header prefix of the request. If none fits, it names the likely mistake. */
 function detectSignature(request: SignedRequest, headerNames: readonly string[], secret: string): Detection {
   const prefixes = prefixesOf(headerNames);
   for (const signature of Object.keys(signaturePresets) as SignaturePreset[])
@@ -94,7 +94,7 @@ function adviceFor(signature: SignaturePreset, headerPrefix: string): string {
     signature === "default" ? "" : `signature: "${signature}"`,
     signature === "default" && headerPrefix !== defaultHeaderPrefix ? `headerPrefix: "${headerPrefix}"` : "",
   ].filter((option) => option !== "");
-  if (options.length === 0) return "createMirror's defaults take it as it is.";
+  if (options.length === 0) return "The default settings of createMirror fit.";
   return `Set in createMirror: webhook: { ${options.join(", ")} }.`;
 }
 
@@ -112,7 +112,7 @@ function verifies(request: SignedRequest, scheme: ResolvedScheme, secret: string
   try {
     return createVerifier({ scheme }).verify(request, prepareSecrets(secret, scheme), Date.now()).ok;
   } catch {
-    // A secret that this scheme can't take, as text that is no base64.
+    // This scheme can't use the secret: it is no base64, for example.
     return false;
   }
 }
@@ -151,7 +151,7 @@ function jsonPairs(text: string): [string, string][] {
   );
 }
 
-/** Messages of `JSON.parse` quote the text, which may hold a secret. */
+/** The error of `JSON.parse` is not shown: it quotes the text, which may hold a secret. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
@@ -160,7 +160,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Lines as curl prints them, with or without its `<` and `>`. */
+/** Reads lines as curl prints them, with or without `<` and `>`. */
 function linePairs(text: string): [string, string][] {
   return text.split(/\r?\n/).flatMap((line): [string, string][] => {
     const [, name, value] = /^[<>]?\s*([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/.exec(line) ?? [];

@@ -26,7 +26,7 @@ set (escrow-mirror subscription show --help).
 
 Exit codes: 0 all is well, 1 a person must do something, or the store can't be used.`;
 
-/** `escrow-mirror status`: is all well, and if not, what to do. */
+/** `escrow-mirror status`: says if all is well, and else what to do. */
 export function statusCommand(): Command {
   return storeCommand({
     name: "status",
@@ -49,7 +49,7 @@ interface Status {
   readonly jobs: Health["jobs"];
   /** 500 means 500 or more. */
   readonly stuckRefunds: { readonly count: number; readonly since: string | null };
-  /** `null` where the service was not asked. */
+  /** `null` if the service was not asked. */
   readonly subscription: ShownSubscription | { readonly error: string } | null;
   /** A sentence for each thing that a person must do. */
   readonly todo: readonly string[];
@@ -86,7 +86,7 @@ async function readStatus(mirror: Mirror, client: Client | undefined, store: str
   };
 }
 
-/** Nobody waits long for a service that is down. */
+/** The longest wait for the service. A person waits for the answer. */
 const answerMs = 5000;
 
 async function askService(client: Client): Promise<Status["subscription"]> {
@@ -119,7 +119,7 @@ function todoOf(health: Health, stuck: readonly MirroredRefund[]): string[] {
   ];
 }
 
-/** At ten the service disables it. */
+/** From so many failures in a row it warns. At ten the service disables the subscription. */
 const failuresAlarm = 5;
 
 function todoOfSubscription(subscription: Status["subscription"]): string[] {

@@ -2,9 +2,10 @@ import process from "node:process";
 import type { Command } from "commander";
 import type { WebhookSubscription } from "../client/answer/webhook.ts";
 import { isEscrowApiError } from "../client/api-error.ts";
+import { isEscrowMirrorError } from "../shared/errors.ts";
 import { command, group, storeCommand, withJson, type CommandText } from "./lib/command.ts";
 import { exitCodes, orExplain } from "./lib/explain.ts";
-import { needClient, withMirror } from "./lib/open.ts";
+import { endedBySignal, needClient, withMirror } from "./lib/open.ts";
 import { plain } from "./lib/plain.ts";
 import { note, print, printJson } from "./lib/print.ts";
 import { openSecretFile } from "./lib/secret-file.ts";
@@ -39,7 +40,7 @@ function clientCommand(text: CommandText): Command {
   );
 }
 
-/** The subscription without its secret, and without what a later service may add. */
+/** The subscription without its secret, and without fields that are unknown here. */
 export interface ShownSubscription {
   readonly webhookUrl: string | null;
   readonly active: boolean | null;
@@ -126,7 +127,7 @@ interface RotateFlags extends StoreFlags {
 
 const rotateMore = `The new secret goes to the file and nowhere else: alone, mode 600. The service stops the old one at once.
 Until your app has the new one, it answers new signatures with 503, and the service sends them again.
-Give it to the app within an hour. If the command fails or is stopped, run it again.
+Give it to the app within an hour. If the command fails or is stopped, run it again: no secret is lost.
 
 ${more}`;
 
@@ -144,14 +145,28 @@ function rotateCommand(): Command {
 async function rotateSecret(flags: RotateFlags): Promise<void> {
   const client = needClient(flags);
   const place = openSecretFile(flags.save);
+  const stopped = `Stopped. Run the command again in half a minute: it goes on, and saves the newest secret in ${plain(flags.save)}.`;
   try {
-    await withMirror(flags, (mirror) => mirror.rotateSecret({ save: place.save }), client);
+    await endedBySignal(
+      () => withMirror(flags, (mirror) => mirror.rotateSecret({ save: place.save }), client),
+      () => (place.close(), stopped),
+    );
+  } catch (error) {
+    throw isEscrowMirrorError(error, "secret-not-saved") ? notSaved(flags.save, error) : error;
   } finally {
     place.close();
   }
   if (flags.json === true) return printJson({ saved: flags.save });
   await print([`The new signing secret is in ${plain(flags.save)}. Give it to the app within an hour.`]);
   note("Then see that it fits: escrow-mirror subscription test");
+}
+
+function notSaved(file: string, error: Error): Error {
+  const why = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return new Error(
+    `The service has a new signing secret, and it could not be written to ${file}${why}. No delivery is lost: the app answers 503, and the service sends it again. Within an hour, run the command again with a file that can be written: it saves the same secret.`,
+    { cause: error },
+  );
 }
 
 function testCommand(): Command {

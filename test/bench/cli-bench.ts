@@ -1,17 +1,46 @@
 /**
- * Commands against the same queries by hand, on a large SQLite file. Both open the file and prepare their statements anew, as
- * a new process does. The start, which opens the file and asks one thing, is taken off both.
+ * Commands against the same queries by hand, on a large SQLite file and on Postgres. The start is not counted: a command that
+ * opens the store and finds nothing is taken off, and off the queries by hand a connection that asks one thing. What
+ * `contracts show` does is far shorter than any start, so both sides do it on an open store, with prepared statements.
  */
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { Client } from "pg";
+import { loadCase } from "../../src/cli/case/case.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { createMirror } from "../../src/index.ts";
+import { postgres } from "../../src/postgres.ts";
+import { silentLogger } from "../../src/shared/logger.ts";
+import { sqlite } from "../../src/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
 import { filledContractId } from "../support/fill.ts";
-import { fillSqlite } from "./reads-stores.ts";
+import { createServerOfOurs } from "../support/postgres-server.ts";
+import { fillPostgres, fillSqlite } from "./reads-stores.ts";
 import { atMost, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
 /** Each case is repeated for so long, and at least so often. */
 const caseMs = 3000;
 const roundsMin = 3;
+
+/** A store with rows, seen by the command and by hand. */
+interface Site {
+  readonly name: string;
+  readonly stored: number;
+  /** Its address, for the environment: it may have a password. */
+  readonly address: string;
+  /** Further options that name it. */
+  readonly flags: readonly string[];
+  readonly table: (name: string) => string;
+  readonly store: () => Store;
+  readonly connect: () => Promise<Connection>;
+}
+
+/** A connection by hand. It prepares each statement once. */
+interface Connection {
+  /** Writes the rows as JSON. */
+  readonly ask: (sql: string) => unknown;
+  readonly close: () => unknown;
+}
 
 /** A command line, and the statements that answer the same question. */
 interface Case {
@@ -20,66 +49,158 @@ interface Case {
 }
 
 const id = filledContractId(7003);
-const ofContract = `where contract_id = '${id}'`;
 
-const cases: readonly Case[] = [
-  {
-    line: ["status", "--json"],
-    sql: [
-      "select status, count(*) from escrow_contracts group by status",
-      "select count(*) from (select 1 from escrow_deliveries where outcome = 'quarantined' and reason is not null limit 10000)",
-      ...["due", "waiting", "running", "dead"].map(
-        (state) => `select count(*) from (select 1 from escrow_jobs where state = '${state}' limit 1000)`,
-      ),
-      "select * from escrow_refunds where state = 'initiated' order by initiated_key limit 501",
-      "select received_at from escrow_deliveries order by seq desc limit 1",
-    ],
-  },
-  {
-    line: ["contracts", "show", id],
-    sql: [
-      ...["contracts", "milestones", "refunds", "payments", "disputes", "anomalies", "transitions"].map(
-        (table) => `select * from escrow_${table} ${ofContract}`,
-      ),
-      `select * from escrow_deliveries ${ofContract} and outcome = 'quarantined'`,
-      `select * from escrow_jobs ${ofContract} and last_error is not null`,
-    ],
-  },
-  {
-    line: ["deliveries", "list"],
-    sql: ["select * from escrow_deliveries order by received_at desc, seq desc"],
-  },
-  {
-    line: ["jobs", "list", "--state", "dead"],
-    sql: ["select * from escrow_jobs where state = 'dead' order by created_at desc, seq desc"],
-  },
-];
+function casesOf(table: Site["table"]): readonly Case[] {
+  return [
+    {
+      line: ["status", "--json"],
+      sql: [
+        `select status, count(*) from ${table("contracts")} group by status`,
+        `select count(*) from (select 1 from ${table("deliveries")} where outcome = 'quarantined' and reason is not null limit 10000) as found`,
+        ...["due", "waiting", "running", "dead"].map(
+          (state) =>
+            `select count(*) from (select 1 from ${table("jobs")} where state = '${state}' limit 1000) as found`,
+        ),
+        `select * from ${table("refunds")} where state = 'initiated' order by initiated_key limit 501`,
+        `select received_at from ${table("deliveries")} order by seq desc limit 1`,
+      ],
+    },
+    {
+      line: ["deliveries", "list"],
+      sql: [`select * from ${table("deliveries")} order by received_at desc, seq desc`],
+    },
+    {
+      line: ["jobs", "list", "--state", "dead"],
+      sql: [`select * from ${table("jobs")} where state = 'dead' order by created_at desc, seq desc`],
+    },
+  ];
+}
 
-/** @param stored how many deliveries the store holds */
-export function benchCli(stored: number): Promise<Figure[]> {
-  return withFolder(async (folder) => {
+function sqlOfOneContract(table: Site["table"]): string[] {
+  const ofContract = `where contract_id = '${id}'`;
+  return [
+    ...["contracts", "milestones", "refunds", "payments", "disputes", "anomalies", "transitions"].map(
+      (name) => `select * from ${table(name)} ${ofContract}`,
+    ),
+    `select * from ${table("deliveries")} ${ofContract} and outcome = 'quarantined'`,
+    `select * from ${table("jobs")} ${ofContract} and last_error is not null`,
+  ];
+}
+
+/** @param stored how many deliveries each store holds */
+export async function benchCli(stored: number): Promise<Figure[]> {
+  const onSqlite = await withFolder(async (folder) => {
     const path = join(folder, "escrow.db");
     await (await fillSqlite(path, stored)).close();
-    const figures: Figure[] = [];
-    for (const each of cases) figures.push(await benchCase(each, path, stored));
-    return figures;
+    return benchSite(sqliteSite(path, stored));
+  });
+  const server = await createServerOfOurs();
+  try {
+    await (await fillPostgres(server.url, "bench", stored)).close();
+    return [...onSqlite, ...(await benchSite(postgresSite(server.url, "bench", stored)))];
+  } finally {
+    await server.remove();
+  }
+}
+
+/** @param path a file that was filled with so many deliveries */
+export function sqliteSite(path: string, stored: number): Site {
+  return {
+    name: "SQLite",
+    stored,
+    address: `sqlite:${path}`,
+    flags: [],
+    table: (name) => `escrow_${name}`,
+    store: () => sqlite(path),
+    connect: async () => connectSqlite(path),
+  };
+}
+
+function connectSqlite(path: string): Connection {
+  const database = new Database(path);
+  const prepared = new Map<string, Database.Statement<[]>>();
+  return {
+    ask: (sql) => {
+      const statement = prepared.get(sql) ?? database.prepare<[]>(sql);
+      prepared.set(sql, statement);
+      for (const row of statement.iterate()) written += JSON.stringify(row).length;
+    },
+    close: () => database.close(),
+  };
+}
+
+/** @param schema a schema that was filled with so many deliveries */
+export function postgresSite(url: string, schema: string, stored: number): Site {
+  return {
+    name: "Postgres",
+    stored,
+    address: url,
+    flags: ["--schema", schema],
+    table: (name) => `${schema}.${name}`,
+    store: () => postgres({ connectionString: url, schema }),
+    connect: () => connectPostgres(url),
+  };
+}
+
+async function connectPostgres(url: string): Promise<Connection> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const names = new Map<string, string>();
+  return {
+    ask: async (text) => {
+      const name = names.get(text) ?? `by-hand-${names.size}`;
+      names.set(text, name);
+      for (const row of (await client.query<object>({ name, text })).rows)
+        written += JSON.stringify(row).length;
+    },
+    close: () => client.end(),
+  };
+}
+
+export async function benchSite(site: Site): Promise<Figure[]> {
+  process.env["ESCROW_MIRROR_STORE"] = site.address;
+  const figures = [await benchShow(site)];
+  for (const each of casesOf(site.table)) figures.push(await benchCase(each, site));
+  return figures;
+}
+
+async function benchShow({ name, stored, store, connect, table }: Site): Promise<Figure> {
+  const mirror = await createMirror({
+    store: store(),
+    migrate: "check",
+    jobs: { run: false },
+    logger: silentLogger,
+  });
+  const byHand = await connect();
+  const sql = sqlOfOneContract(table);
+  const [command, hand] = await shortest([
+    async () => (written += JSON.stringify(await loadCase(mirror, id)).length),
+    () => askAll(byHand, sql),
+  ]);
+  await byHand.close();
+  await mirror.close();
+  return atMost(2, {
+    what: `escrow-mirror contracts show ${id} --json on ${name} with ${stored.toLocaleString("en")} deliveries`,
+    measured: `${milliseconds(command)} on an open store`,
+    against: `the same queries by hand, written as JSON: ${milliseconds(hand)} on an open connection`,
+    ratio: command / hand,
   });
 }
 
-async function benchCase({ line, sql }: Case, path: string, stored: number): Promise<Figure> {
-  const store = ["--store", `sqlite:${path}`];
+async function benchCase({ line, sql }: Case, site: Site): Promise<Figure> {
+  const { flags, name, stored } = site;
   const [start, command, startByHand, byHand] = await shortest([
-    () => typed([...nothing, ...store]),
-    () => typed([...line, ...store]),
-    () => asked(path, [nothingByHand]),
-    () => asked(path, sql),
+    () => typed([...nothing, ...flags]),
+    () => typed([...line, ...flags]),
+    () => asked(site, [`select * from ${site.table("jobs")} where handler = 'nobody'`]),
+    () => asked(site, sql),
   ]);
   const work = Math.max(0, command - start);
   const workByHand = Math.max(1, byHand - startByHand);
   return atMost(2, {
-    what: `escrow-mirror ${line.join(" ")} on SQLite with ${stored.toLocaleString("en")} deliveries`,
+    what: `escrow-mirror ${line.join(" ")} on ${name} with ${stored.toLocaleString("en")} deliveries`,
     measured: `${milliseconds(work)}, and ${milliseconds(start)} to open the store`,
-    against: `the same queries by hand, written as JSON: ${milliseconds(workByHand)}, and ${milliseconds(startByHand)} to open the file`,
+    against: `the same queries by hand, written as JSON: ${milliseconds(workByHand)}, and ${milliseconds(startByHand)} to connect`,
     ratio: work / workByHand,
   });
 }
@@ -106,14 +227,15 @@ function milliseconds(value: number): string {
 /** A command that opens the store and finds nothing. */
 const nothing = ["jobs", "list", "--handler", "nobody"];
 
-const nothingByHand = "select * from escrow_jobs where handler = 'nobody'";
+/** The same by hand, on a connection of its own. */
+async function asked(site: Site, sql: readonly string[]): Promise<void> {
+  const connection = await site.connect();
+  await askAll(connection, sql);
+  await connection.close();
+}
 
-/** The same by hand. */
-function asked(path: string, sql: readonly string[]): void {
-  const database = new Database(path);
-  for (const statement of sql)
-    for (const row of database.prepare(statement).iterate()) written += JSON.stringify(row).length;
-  database.close();
+async function askAll({ ask }: Connection, sql: readonly string[]): Promise<void> {
+  for (const statement of sql) await ask(statement);
 }
 
 let written = 0;

@@ -1,11 +1,16 @@
-/** Every --json against its documented shape; and every command that reads, on a full, an empty and a missing store. */
-import { existsSync } from "node:fs";
-import { beforeAll, describe, expect, it } from "vitest";
+/** Every --json against its documented shape, and against the fields in the page. */
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { migrationOf } from "./new-store.ts";
-import { temporaryFile } from "../support/mirror.ts";
+import { readText } from "../unit/docs/pages.ts";
+import {
+  commandOf,
+  everyCommand,
+  openPlace,
+  quarantinedId,
+  sandboxContract,
+  type Place,
+} from "./command-lines.ts";
 import { run } from "./run-command.ts";
-import { fillStory } from "./story.ts";
 
 const text = z.string();
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
@@ -135,15 +140,44 @@ const shownContract = z.strictObject({
   open: z.array(open),
 });
 
-/** A command, the shape of its lines, and how many it prints for the story. */
-const commands: readonly (readonly [line: string, shape: z.ZodType, lines: number])[] = [
-  ["status", status, 1],
+const subscription = z.strictObject({
+  webhookUrl: text,
+  active: z.literal(true),
+  consecutiveFailures: count,
+  lastSuccessAt: maybe(time),
+  lastFailureAt: maybe(time),
+});
+const failure = z.strictObject({ contractId: maybe(text), code: text, message: text });
+const done = { id: text, ok: z.literal(true) };
+const failed = z.strictObject({ id: text, ok: z.literal(false), code: text, message: text });
+const drift = z.strictObject({
+  contractId: text,
+  milestoneId: maybe(text),
+  field: text,
+  mirror: z.unknown(),
+  service: z.unknown(),
+});
+
+/** A line, the shape of its objects, and how many it prints. */
+const cases: readonly (readonly [line: string, shape: z.ZodType, objects: number])[] = [
+  ["status", status.extend({ subscription }), 1],
   ["contracts list", contract, 3],
   ["contracts list --status escrow RefundInProgress", contract, 2],
   ["contracts list --reference order-1", contract, 1],
   ["contracts list --changed-since 2026-03-19T08:30:00Z", contract, 2],
   ["contracts show CNT-1", shownContract, 1],
   ["contracts show CNT-2", shownContract, 1],
+  [
+    `contracts refresh ${sandboxContract}`,
+    z.strictObject({ ...done, before: z.null(), status: z.literal("pending") }),
+    1,
+  ],
+  ["contracts refresh CNT-2601-00009999", failed, 1],
+  [
+    `contracts import ${sandboxContract} CNT-2601-00009999`,
+    z.strictObject({ imported: z.literal(1), failed: z.literal(1), failures: z.tuple([failure]) }),
+    1,
+  ],
   ["refunds list", refund.extend({ stuck: z.boolean() }), 2],
   ["refunds list --contract CNT-3", refund.extend({ stuck: z.boolean() }), 1],
   ["refunds list --state succeeded", refund, 0],
@@ -151,95 +185,126 @@ const commands: readonly (readonly [line: string, shape: z.ZodType, lines: numbe
   ["deliveries list --contract CNT-2 --event contract.released", delivery, 1],
   ["deliveries list --outcome quarantined", delivery, 1],
   ["deliveries show WH-1", delivery.extend(body), 1],
+  ["deliveries replay WH-7", z.strictObject({ ...done, jobs: z.literal(1) }), 1],
+  ["deliveries replay WH-99", failed, 1],
   ["quarantine list", delivery.extend(headers), 1],
   ["quarantine list --dismissed", delivery.extend(headers), 0],
+  [`quarantine show ${quarantinedId}`, delivery.extend(headers).extend(body), 1],
+  [`quarantine release ${quarantinedId}`, failed.extend({ code: z.literal("not-releasable") }), 1],
+  [`quarantine dismiss ${quarantinedId}`, z.strictObject(done), 1],
+  ["quarantine dismiss WH-99", failed.extend({ code: z.literal("not-found") }), 1],
   ["anomalies", anomaly, 1],
   ["anomalies --kind gap --contract CNT-2", anomaly, 1],
   ["jobs list", job, 1],
   ["jobs list --state dead --handler email-seller --event contract.released", job, 1],
   ["jobs list --event contract.created", job, 0],
-  ["rebuild", z.strictObject({ rebuilt: z.literal(3) }), 1],
-  ["deliveries replay WH-7", z.strictObject({ id: text, ok: z.literal(true), jobs: z.literal(1) }), 1],
-  [
-    "deliveries replay WH-99",
-    z.strictObject({ id: text, ok: z.literal(false), code: z.literal("not-found"), message: text }),
-    1,
-  ],
+  ["jobs retry 1", z.strictObject(done), 1],
   ["jobs retry --event contract.created", z.strictObject({ retried: z.literal(0) }), 1],
   ["jobs retry --all", z.strictObject({ retried: z.literal(1) }), 1],
+  [
+    "reconcile",
+    z.strictObject({
+      checked: count,
+      healed: count,
+      failed: count,
+      drift: z.array(drift).min(1),
+      failures: z.array(failure).min(1),
+      unreadable: z.array(text).min(1),
+    }),
+    1,
+  ],
+  ["subscription show", subscription, 1],
+  ["subscription enable", subscription, 1],
+  ["subscription rotate --save webhook-secret", z.strictObject({ saved: z.literal("webhook-secret") }), 1],
+  ["subscription test", z.strictObject({ webhookId: text }), 1],
+  ["rebuild", z.strictObject({ rebuilt: z.literal(3) }), 1],
   [
     "prune --jobs 1d --payloads 9999d",
     z.strictObject({ payloads: count, partitions: z.array(text), jobs: count, quarantine: count }),
     1,
   ],
-  [
-    "redact CNT-3",
-    z.strictObject({ id: text, ok: z.literal(true), bytesGone: z.boolean(), known: z.literal(true) }),
-    1,
-  ],
-  [
-    "redact CNT-misspelt",
-    z.strictObject({ id: text, ok: z.literal(true), bytesGone: z.boolean(), known: z.literal(false) }),
-    1,
-  ],
+  ["redact CNT-3", z.strictObject({ ...done, bytesGone: z.boolean(), known: z.literal(true) }), 1],
+  ["redact CNT-misspelt", z.strictObject({ ...done, bytesGone: z.boolean(), known: z.literal(false) }), 1],
   ["migrate", z.strictObject({ store: text, ready: z.literal(true) }), 1],
   ["migrate --sql", z.strictObject({ statements: z.array(text).min(10) }), 1],
+  [
+    "copy --from sqlite:escrow.db --to sqlite:copy.db",
+    z.strictObject({
+      equal: z.literal(true),
+      tables: z.array(z.strictObject({ table: text, rows: count, equal: z.literal(true) })).min(10),
+    }),
+    1,
+  ],
+  [
+    "signature detect --body body.bin --headers headers.txt",
+    z.strictObject({ fits: z.literal(true), signature: text, headerPrefix: text, advice: text }),
+    1,
+  ],
+  [
+    "signature detect --body other.bin --headers headers.txt",
+    z.strictObject({ fits: z.literal(false), cause: text, advice: text }),
+    1,
+  ],
+  [
+    "sandbox replay webhooks.jsonl --to <url>",
+    z.strictObject({ webhookId: text, event: text, status: z.literal(200), error: z.null() }),
+    1,
+  ],
 ];
 
-let file: string;
+const home = process.cwd();
+let place: Place;
 beforeAll(async () => {
-  file = temporaryFile();
-  await fillStory(file);
+  place = await openPlace();
+  process.chdir(place.folder);
+});
+afterAll(async () => {
+  process.chdir(home);
+  await place.close();
 });
 
-const reads = commands.filter(([line]) => !line.startsWith("migrate"));
-
-describe("--json", () => {
-  it.each(commands)("of %s is as it is documented", async (line, shape, lines) => {
-    const { stdout } = await run([...line.split(" "), "--json"], { ESCROW_MIRROR_STORE: `sqlite:${file}` });
-    const objects = stdout.split("\n").filter((each) => each !== "");
-    expect(objects).toHaveLength(lines);
-    for (const each of objects) expect(shape.safeParse(JSON.parse(each)).error).toBeUndefined();
-  });
-
-  it("of a quarantined delivery has its body, and dismiss and release answer for each id", async () => {
-    const env = { ESCROW_MIRROR_STORE: `sqlite:${file}` };
-    const [first = ""] = (await run(["quarantine", "list", "--json"], env)).stdout.split("\n");
-    const { id } = JSON.parse(first) as { id: string };
-    const shownText = (await run(["quarantine", "show", id, "--json"], env)).stdout;
-    expect(delivery.extend(headers).extend(body).safeParse(JSON.parse(shownText)).error).toBeUndefined();
-    const released = await run(["quarantine", "release", id, "--json"], env);
-    expect(released.code).toBe(1);
-    expect(JSON.parse(released.stdout)).toMatchObject({ id, ok: false, code: "not-releasable" });
-    expect(JSON.parse((await run(["quarantine", "dismiss", id, "--json"], env)).stdout)).toEqual({
-      id,
-      ok: true,
-    });
-  });
+it("every command has a case here, but for the sandbox: its own tests run it", () => {
+  const tried = new Set(cases.map(([line]) => commandOf(line)));
+  expect(everyCommand.filter((command) => !tried.has(command))).toEqual(["sandbox"]);
 });
 
-describe("an empty store", () => {
-  it.each(reads)("is no fault for %s", async (line) => {
-    const store = await migrationOf(temporaryFile());
-    const { code, stdout, stderr } = await run(line.split(" "), { ESCROW_MIRROR_STORE: store });
-    expect(stderr).not.toContain("at ");
-    const isAboutOne = /show|replay/.test(line);
-    expect([code, stderr === "" || isAboutOne || stderr.startsWith("No ")]).toEqual([
-      isAboutOne ? 1 : 0,
-      true,
-    ]);
-    expect(isAboutOne ? stdout : "").toBe("");
-  });
+it.each(cases)("--json of %s is as it is documented", async (line, shape, objects) => {
+  const words = line.replace("<url>", place.receiver.url).split(" ");
+  const { stdout } = await run([...words, "--json"], await place.reset("story"));
+  const printed = stdout.split("\n").filter((each) => each !== "");
+  expect(printed, stdout).toHaveLength(objects);
+  for (const each of printed) {
+    const object = JSON.parse(each) as object;
+    expect(shape.safeParse(object).error).toBeUndefined();
+    const documented = documentedFor(commandOf(line));
+    // Types of the library are explained in its own pages.
+    if (documented.every((fields) => fields !== "type"))
+      expect(documented).toContainEqual(Object.keys(object).sort());
+  }
 });
 
-describe("a missing store", () => {
-  it.each(reads)("is not made by %s", async (line) => {
-    const missing = temporaryFile("never.db");
-    const { code, stdout, stderr } = await run(line.split(" "), { ESCROW_MIRROR_STORE: `sqlite:${missing}` });
-    expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe(
-      `error: There is no file ${missing}: no mirror has been there. Name the file of your app's mirror. (escrow-mirror migrate makes a new one.)\n`,
-    );
-    expect(existsSync(missing)).toBe(false);
-  });
+it("the page has a row for every command", () => {
+  expect(everyCommand.filter((command) => documentedFor(command).length === failedOnly)).toEqual([]);
 });
+
+/** The row of failed ids fits every command. */
+const failedOnly = 1;
+
+/** The fields of each object that the page gives for a command; `type` for a type of the library. */
+function documentedFor(command: string): (readonly string[] | "type")[] {
+  const rows = readText("docs/command-line.md").matchAll(/^\| (.*?) +\| (.*?) +\|$/gm);
+  return [...rows].flatMap(([, commands = "", objects = ""]) => {
+    const named = [...commands.matchAll(/`([a-z ]+)`/g)].map(([, name]) => name);
+    const isIt = named.includes(command) || commands === "an id that failed";
+    if (!isIt || !objects.startsWith("`")) return [];
+    if (!objects.startsWith("`{")) return ["type" as const];
+    return [...objects.matchAll(/`\{ ([^`]+) \}`/g)].map(([, fields = ""]) => namesIn(fields));
+  });
+}
+
+function namesIn(fields: string): string[] {
+  return fields
+    .split(", ")
+    .map((field) => field.replace(/:.*/, ""))
+    .sort();
+}

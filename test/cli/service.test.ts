@@ -1,7 +1,7 @@
 /** Commands that ask the service: against the sandbox. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Sandbox } from "../../src/sandbox.ts";
 import { temporaryFile } from "../support/mirror.ts";
 import { contractInput } from "../reconcile/support.ts";
@@ -111,6 +111,55 @@ Last failure    -
       });
     expect([sandbox.webhookSecret, readdirSync(folder)]).toEqual([before, []]);
   });
+});
+
+it("rotate whose file can't be written at last says that no secret is lost, and the next call saves it", async () => {
+  const { sandbox, type } = await openSite();
+  const file = temporaryFile("webhook-secret");
+  const ran = type(`subscription rotate --save ${file}`);
+  await vi.waitFor(() => expect(readdirSync(dirname(file))).toHaveLength(1));
+  rmSync(dirname(file), { recursive: true });
+  const { code, stdout, stderr } = await ran;
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(
+    /^error: The service has a new signing secret, and it could not be written to .+webhook-secret \(.*ENOENT.*\)\. No delivery is lost: .+ Within an hour, run the command again with a file that can be written: it saves the same secret\.\n$/,
+  );
+  const made = sandbox.webhookSecret;
+  mkdirSync(dirname(file));
+  expect((await type(`subscription rotate --save ${file}`)).code).toBe(0);
+  expect([readFileSync(file, "utf8"), sandbox.webhookSecret]).toEqual([made, made]);
+});
+
+it("contracts import reads ids of a file once each, and goes on after one that fails", async () => {
+  const { sandbox, type } = await openSite();
+  const contractIds: string[] = [];
+  for (const number of [1, 2])
+    contractIds.push((await sandbox.createContract(contractInput(number))).contractId);
+  const file = temporaryFile("ids.txt");
+  writeFileSync(
+    file,
+    ["", contractIds[0], "CNT-2601-00009999", ` ${contractIds[1]}`, contractIds[0]].join("\r\n"),
+  );
+  const { code, stdout } = await type(`contracts import --file ${file}`);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^2 contracts imported, 1 failed\n\nCONTRACT +CODE +FAILURE\nCNT-2601-00009999 +error-response +/,
+  );
+  const { stdout: listed } = await type("contracts list --json");
+  expect(listed.trimEnd().split("\n")).toHaveLength(2);
+  expect(await type("contracts import --file /nowhere/ids.txt")).toMatchObject({
+    code: 2,
+    stderr: "error: --file: there is no file /nowhere/ids.txt.\n",
+  });
+  expect(await type("contracts import --concurrency 65 CNT-1")).toMatchObject({ code: 2 });
+});
+
+it("contracts refresh goes on after an id that fails", async () => {
+  const { sandbox, type } = await openSite();
+  const { contractId } = await sandbox.createContract(contractInput(1));
+  const { code, stdout, stderr } = await type(`contracts refresh CNT-2601-00009999 ${contractId}`);
+  expect([code, stdout]).toEqual([1, `${contractId} was not in the mirror, and is pending.\n`]);
+  expect(stderr).toContain("404");
 });
 
 describe("a command that asks the service", () => {

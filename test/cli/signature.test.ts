@@ -41,7 +41,7 @@ describe("signature detect", () => {
   it("says that the defaults fit what the service signs", async () => {
     expect(await detect({})).toEqual({
       status: 0,
-      printed: "The signature holds: default.\ncreateMirror's defaults take it as it is.\n",
+      printed: "The signature holds: default.\nThe default settings of createMirror fit.\n",
     });
   });
 

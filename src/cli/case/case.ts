@@ -1,4 +1,4 @@
-/** Everything about one contract that helps to find out what it waits for. */
+/** Loads everything that the mirror has about one contract. */
 import type { Mirror } from "../../mirror/create-mirror.ts";
 import type { Job } from "../../queries/jobs.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
 import { pagesOf } from "../lib/list.ts";
 import { openOf, type Open } from "./open-points.ts";
 
-/** One contract with all that hangs on it. */
+/** One contract with all rows that belong to it. */
 export interface Case {
   readonly contract: MirroredContract;
   readonly history: readonly Transition[];
@@ -21,13 +21,13 @@ export interface Case {
   readonly anomalies: readonly Anomaly[];
   /** Deliveries that name it and are not applied. */
   readonly quarantined: readonly MirroredDelivery[];
-  /** Its jobs that failed and are not done. */
+  /** Its jobs that failed at least once and are not done. */
   readonly failedJobs: readonly Job[];
-  /** The things that it waits for. */
+  /** Its open points. */
   readonly open: readonly Open[];
 }
 
-/** `undefined` where the mirror does not know the contract. */
+/** `undefined` if the mirror does not know the contract. */
 export async function loadCase(mirror: Mirror, contractId: string): Promise<Case | undefined> {
   const contract = await mirror.contracts.get(contractId);
   if (contract === undefined) return undefined;

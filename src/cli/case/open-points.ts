@@ -1,19 +1,20 @@
-/** Names each thing that a contract waits for, since when, and how a person can push it on. */
+/** Finds the open points of a contract: what it waits for, since when, and what a person can do. */
 import { contractMachine } from "../../domain/contract.ts";
 import type { Job } from "../../queries/jobs.ts";
 import type { Anomaly, MirroredContract, MirroredDelivery, MirroredRefund } from "../../queries/shapes.ts";
+import { counted } from "../lib/counted.ts";
 import { isStuck } from "./stuck.ts";
 
-/** One thing that is open. */
+/** One open point. */
 export interface Open {
   readonly kind: "refund" | "quarantine" | "job" | "lost-event" | "forgotten";
-  /** Whether it is overdue: a person must act. */
+  /** `true`: it takes too long, and a person must act. */
   readonly stuck: boolean;
   /** ISO 8601. */
   readonly since: string | null;
-  /** One sentence. */
+  /** A sentence for a person. */
   readonly what: string;
-  /** The steps to take, in order: a command, or a sentence. */
+  /** The steps to take, in order. Each is a command or a sentence. */
   readonly next: readonly string[];
 }
 
@@ -24,7 +25,7 @@ interface Known {
   readonly failedJobs: readonly Job[];
 }
 
-/** Overdue ones first. */
+/** Those that need a person come first. */
 export function openOf({ contract, anomalies, quarantined, failedJobs }: Known, now: number): Open[] {
   const open = [
     ...refundsOf(contract, now),
@@ -102,7 +103,7 @@ function fromJob({ id, handler, state, attempts, nextAttemptAt, lastError }: Job
       kind: "job",
       stuck: true,
       since: nextAttemptAt,
-      what: `Your handler "${handler}" gave up after ${attempts} attempts: ${error}`,
+      what: `Your handler "${handler}" gave up after ${counted(attempts, "attempt")}: ${error}`,
       next: ["Fix the cause.", `escrow-mirror jobs retry ${id}`],
     };
   return {
@@ -114,7 +115,7 @@ function fromJob({ id, handler, state, attempts, nextAttemptAt, lastError }: Job
   };
 }
 
-/** A read of the API after the gap has brought what can be brought. */
+/** A gap is open until the API was read after it. The read brings everything that it can. */
 function lostEventOf({ contractId, syncedAt }: MirroredContract, anomalies: readonly Anomaly[]): Open[] {
   const gap = anomalies.find(({ kind, at }) => kind === "gap" && at > (syncedAt ?? ""));
   if (gap === undefined) return [];
@@ -135,7 +136,7 @@ function refresh(contractId: string): string {
   return `escrow-mirror contracts refresh ${contractId}`;
 }
 
-/** Whether nothing more can come of it. */
+/** `true` if the contract's status is its last. */
 export function hasEnded({ status }: MirroredContract): boolean {
   return contractMachine.terminal.includes(status);
 }

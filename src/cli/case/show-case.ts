@@ -23,11 +23,13 @@ export async function printCase(found: Case): Promise<void> {
     ...section("Anomalies", anomalyColumns, anomalies),
     "",
     styled("bold", "Open"),
-    ...(open.length === 0 ? ["Nothing: the contract waits for nobody here."] : open.flatMap(openLines)),
+    ...(open.length === 0
+      ? ["Nothing. The mirror waits for nothing and has no problem with this contract."]
+      : open.flatMap(openLines)),
   ]);
 }
 
-/** In a terminal it is broken between steps, below its beginning. */
+/** A terminal gets several lines: the way is broken between two steps. */
 function wayLines(way: string): string[] {
   const screen = process.stdout.isTTY ? process.stdout.columns : Infinity;
   const [first = "", ...further] = wrap(way, screen - labelWidth);
@@ -55,7 +57,7 @@ function headOf(contract: MirroredContract): string[] {
     .map(([name, value]) => `${name.padEnd(labelWidth)}${value}`);
 }
 
-/** Nothing where there are none. */
+/** A heading and a table. No lines if there are no items. */
 function section<Item>(title: string, columns: readonly Column<Item>[], items: readonly Item[]): string[] {
   return items.length === 0 ? [] : ["", styled("bold", title), ...createTable(columns).lines(items)];
 }
@@ -69,14 +71,14 @@ const milestoneColumns: readonly Column<MirroredContract["milestones"][number]>[
 
 const paymentColumns: readonly Column<Case["payments"][number]>[] = [
   { title: "ID", of: ({ paymentId }) => shown(paymentId) },
-  { title: "OF", of: targetOf },
+  { title: "SCOPE", of: targetOf },
   { title: "AMOUNT", of: ({ amountMinor, currency }) => shownAmount(amountMinor, currency) },
   { title: "PAID", of: ({ completedAt }) => shownTime(completedAt) },
 ];
 
 const refundColumns: readonly Column<MirroredRefund>[] = [
   { title: "ID", of: ({ refundId }) => shown(refundId) },
-  { title: "OF", of: targetOf },
+  { title: "SCOPE", of: targetOf },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "STATE", of: ({ state, inferred }) => (inferred ? `${state} (by the status)` : state) },
   { title: "AMOUNT", of: ({ amountMinor, currency }) => shownAmount(amountMinor, currency) },
@@ -86,7 +88,7 @@ const refundColumns: readonly Column<MirroredRefund>[] = [
 
 const disputeColumns: readonly Column<Case["disputes"][number]>[] = [
   { title: "ID", of: ({ disputeId }) => shown(disputeId) },
-  { title: "OF", of: targetOf },
+  { title: "SCOPE", of: targetOf },
   { title: "RAISED", of: ({ raisedAt }) => shownTime(raisedAt) },
 ];
 
@@ -103,7 +105,7 @@ const anomalyColumns: readonly Column<Case["anomalies"][number]>[] = [
   { title: "DETAIL", of: ({ detail }) => shown(detail) },
 ];
 
-/** The contract itself, or one of its milestones. */
+/** The payment, refund or dispute is of the contract, or of one of its milestones. */
 function targetOf({ milestoneId }: { readonly milestoneId: string | null }): string {
   return milestoneId === null ? "contract" : `milestone ${shown(milestoneId)}`;
 }

@@ -1,11 +1,11 @@
 import type { MirroredRefund } from "../../queries/shapes.ts";
 
-/** A bank takes hours or a day: after so long an initiated refund counts as stuck. */
+/** An initiated refund is stuck after this time. A bank takes hours, or a day. */
 export const stuckAfterMs = 3 * 86_400_000;
-/** Its first webhook comes within minutes; the service retries it for 73. */
+/** A requested refund is stuck after this time. Its webhook comes within minutes, or after 73 minutes of retries. */
 export const unansweredMs = 90 * 60_000;
 
-/** Whether a refund has waited for too long. */
+/** `true` if a refund has waited for too long. */
 export function isStuck(refund: MirroredRefund, now: number, afterMs = stuckAfterMs): boolean {
   const { state, initiatedAt, requestedAt } = refund;
   if (state === "succeeded") return false;

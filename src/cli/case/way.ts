@@ -1,11 +1,11 @@
-/** The way of a contract through its machine, as a line. */
+/** Writes the way of a contract in one line: its past statuses, the present one, and the possible next ones. */
 import { contractMachine } from "../../domain/contract.ts";
 import { hasStep } from "../../domain/machine.ts";
 import type { MirroredContract, Transition } from "../../queries/shapes.ts";
 import { styled } from "../lib/columns.ts";
 import { plain } from "../lib/plain.ts";
 
-/** `pending → Approved → [Escrow] → Dispute | Released | …`. Three dots between two statuses are steps that were not seen. */
+/** `pending → Approved → [Escrow] → Dispute | Released | …`. Three dots stand for statuses that the mirror has not seen. */
 export function wayOf({ status }: MirroredContract, history: readonly Transition[]): string {
   const moves = history.filter(({ entity, moved }) => entity === "contract" && moved);
   const past = moves.map(({ from, to }, at) => (at === 0 ? first(from, to) : step(from, to)));

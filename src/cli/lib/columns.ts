@@ -1,4 +1,4 @@
-/** Rows in columns, page by page, so that a list of any length begins at once. */
+/** Prints rows in columns. It needs one page at a time, so a long list begins at once. */
 import process from "node:process";
 import { styleText } from "node:util";
 import { widthOf } from "./width.ts";
@@ -6,25 +6,25 @@ import { wrap } from "./wrap.ts";
 
 /** One column of a table. */
 export interface Column<Item> {
-  /** The word above it. */
+  /** The heading. */
   readonly title: string;
   /** The text of a cell, safe to print. */
   readonly of: (item: Item) => string;
-  /** A colour for the cell, on a terminal. */
+  /** The colour of the cell on a terminal. */
   readonly style?: ((item: Item) => "red" | "yellow" | "green" | undefined) | undefined;
 }
 
-/** Puts pages of items into lines. */
+/** Turns pages of items into lines. */
 export interface Table<Item> {
   lines(page: readonly Item[]): string[];
 }
 
-/** The least width in which a last column of free text is broken into lines. */
+/** A last column of free text is broken into lines that have at least this width. */
 const textWidthMin = 24;
 const gap = "  ";
 
 /**
- * @param screen the width of the terminal; without one lines have any length, and each row is one line
+ * @param screen the width of the terminal. Without a terminal each row is one line of any length
  */
 export function createTable<Item>(
   columns: readonly Column<Item>[],
@@ -32,7 +32,7 @@ export function createTable<Item>(
 ): Table<Item> {
   const widths = columns.map(({ title }) => title.length);
   let isFirst = true;
-  /** Decided by the first page, so that one list is not shown in two ways. */
+  /** The first page decides, so that all pages of a list look the same. */
   let isNarrow = false;
 
   function lines(page: readonly Item[]): string[] {
@@ -47,13 +47,16 @@ export function createTable<Item>(
   }
 
   function toLines(row: readonly string[], item: Item): string[] {
-    const dressed = row.map((cell, at) => dress(cell, columns[at], item));
-    if (isNarrow) return toRecord(titlesOf(columns), dressed);
+    const dressed = (cells: readonly string[]): string[] =>
+      cells.map((cell, at) => dress(cell, columns[at], item));
+    if (isNarrow) return toRecord(titlesOf(columns), dressed(row));
     const room = screen === undefined ? Infinity : screen - leadWidth(widths);
     const [first = "", ...further] = wrap(row.at(-1) ?? "", room);
-    const last = dress(first, columns.at(-1), item);
     const indent = " ".repeat(leadWidth(widths));
-    return [toLine([...dressed.slice(0, -1), last], widths), ...further.map((part) => indent + part)];
+    return [
+      toLine(dressed([...row.slice(0, -1), first]), widths),
+      ...further.map((part) => indent + dress(part, columns.at(-1), item)),
+    ];
   }
 
   return { lines };
@@ -80,7 +83,7 @@ function dress<Item>(cell: string, column: Column<Item> | undefined, item: Item)
   return style === undefined ? cell : styled(style, cell);
 }
 
-/** A row that the terminal has no room for: a line for each cell, and a blank one. */
+/** A row for a narrow terminal: a line for each cell, and a blank line. */
 function toRecord(titles: readonly string[], cells: readonly string[]): string[] {
   const width = Math.max(...titles.map(({ length }) => length));
   return [...cells.map((cell, at) => `${(titles[at] ?? "").padEnd(width)}  ${cell}`), ""];
@@ -91,7 +94,7 @@ function toLine(cells: readonly string[], widths: readonly number[]): string {
   return padded.join(gap).trimEnd();
 }
 
-/** Colour on a terminal only, and as NO_COLOR and FORCE_COLOR say. */
+/** Colours text on a terminal only. NO_COLOR and FORCE_COLOR change that. */
 export function styled(style: "bold" | "dim" | "red" | "yellow" | "green", text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }

@@ -10,7 +10,7 @@ export interface CommandText {
   readonly description: string;
   /** A command line without `escrow-mirror`, and what it does. */
   readonly examples: readonly (readonly [command: string, what: string])[];
-  /** More to know, above the examples. */
+  /** More text above the examples. */
   readonly more?: string;
 }
 

@@ -1,16 +1,16 @@
-/** The file that says where the mirror and the service are, so that nobody types it at three in the morning. */
+/** Reads the file that says where the mirror and the service are, so that nobody has to type it. */
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import { parseConfiguration, strictOptions } from "../../shared/configuration.ts";
 import { Misuse } from "./explain.ts";
 import { readInput } from "./input.ts";
 
-/** Found without being named, where the command is run. */
+/** The file that is read when `--config` names none. It is looked for in the current folder. */
 export const defaultConfig = "escrow-mirror.json";
 
 const url = z.string().min(1);
 
-/** No secret has a place in it: it may lie in a repository. */
+/** It has no field for a secret, because the file may be in a repository. */
 const schema = strictOptions({
   store: z.string().min(1).optional(),
   schema: z.string().optional(),
@@ -27,14 +27,14 @@ const schema = strictOptions({
 /** The settings of a config file. */
 export type Config = z.output<typeof schema>;
 
-/** @throws Misuse for a named file that is missing, and for one that can't be used */
+/** @throws Misuse if the named file is missing, or if the file can't be used */
 export function loadConfig(path: string | undefined): Config {
   const file = path ?? (existsSync(defaultConfig) ? defaultConfig : undefined);
   if (file === undefined) return {};
   return parseConfiguration(file, schema, parseJson(readInput(file, "--config").toString("utf8"), file));
 }
 
-/** The message of JSON.parse quotes the file: only the place is taken from it. */
+/** The error of `JSON.parse` quotes the file, which may hold a password: only the place is used. */
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);

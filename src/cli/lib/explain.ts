@@ -5,13 +5,13 @@ import { plain } from "./plain.ts";
 /** The exit codes of every command. */
 export const exitCodes = { done: 0, failed: 1, misused: 2, stopped: 130 } as const;
 
-/** The command was given something that it can't use: an option, an argument, a file, or no store. */
+/** The command was used wrongly: an option, an argument or a file can't be used, or no store is named. */
 export class Misuse extends Error {}
 
-/** Work that Ctrl+C or SIGTERM ended. */
+/** Ctrl+C or SIGTERM ended the work. */
 export class Stopped extends Error {}
 
-/** Says what was wrong in one line: a stack trace helps nobody who mistyped a name. */
+/** Runs a command, and prints an error as one line without a stack trace. */
 export async function orExplain(run: () => Promise<void> | void): Promise<void> {
   try {
     await run();

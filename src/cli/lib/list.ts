@@ -1,10 +1,10 @@
-/** Lists: every item, page by page, as columns or as one JSON object a line. */
+/** Prints lists of any length: page by page, as columns or as one JSON object a line. */
 import type { Page, PageRequest } from "../../queries/page.ts";
 import { createTable, type Column } from "./columns.ts";
 import { counted } from "./counted.ts";
-import { note, print } from "./print.ts";
+import { hasReader, note, print } from "./print.ts";
 
-/** As many as a page may have: the fewest reads. */
+/** The largest page that the mirror gives: it needs the fewest reads. */
 const pageItemsMax = 500;
 
 /** The options of every list. */
@@ -26,10 +26,10 @@ export async function* pagesOf<Item>(
   } while (cursor !== null);
 }
 
-/** How one kind of item is listed. */
+/** The columns and the name of one kind of item. */
 export interface Listing<Item> {
   readonly columns: readonly Column<Item>[];
-  /** Its name, for notes: `refund`. */
+  /** The name of one, for notes: `refund`. */
   readonly one: string;
   readonly many?: string;
 }
@@ -55,10 +55,9 @@ export async function printList<Item>(
     left += items.length - taken.length;
     done += taken.length;
     if (taken.length > 0) await print(toLines(taken));
-    if (left > 0) break;
+    if (left > 0 || !hasReader()) break;
   }
-  if (done === 0) note(`No ${many}.`);
-  if (left > 0)
-    note(`Only the first ${counted(done, one, many)}: there are more. Leave --limit out to see all.`);
+  if (done === 0) note(`No ${many} found.`);
+  if (left > 0) note(`There are more than ${counted(done, one, many)}: leave --limit out to see all.`);
   return done;
 }

@@ -3,11 +3,11 @@ import { createClient, type Client } from "../../client.ts";
 import { createMirror, type Mirror } from "../../mirror/create-mirror.ts";
 import { silentLogger } from "../../shared/logger.ts";
 import { loadConfig } from "./config.ts";
-import { Misuse, Stopped } from "./explain.ts";
+import { exitCodes, Misuse, Stopped } from "./explain.ts";
 import { loadSecrets } from "./secrets.ts";
 import { existingStoreAt, placeOf, type StorePlace, type StoreFlags } from "./stores.ts";
 
-/** Runs work on the mirror that is named, and closes it. It takes no deliveries in, runs no handlers and migrates nothing. */
+/** Opens the mirror, works on it, and closes it. It receives no deliveries, runs no handlers and changes no tables. */
 export async function withMirror<Result>(
   flags: StoreFlags,
   work: (mirror: Mirror, place: StorePlace) => Promise<Result>,
@@ -31,7 +31,7 @@ const clientNames = [
   "ESCROW_CLIENT_SECRET",
 ] as const;
 
-/** The service's API, by the config file and the environment; `undefined` where they don't say enough. */
+/** The service's API, with the settings of the config file and the environment. `undefined` if some are missing. */
 export function findClient(flags: StoreFlags): Client | undefined {
   const found = loadClientSettings(flags);
   return found.missing.length > 0 ? undefined : createClient(found.settings);
@@ -67,16 +67,30 @@ function loadClientSettings(flags: StoreFlags) {
   return { settings, missing: clientNames.filter((name) => found[name] === undefined) };
 }
 
-/** Runs long work with a signal that Ctrl+C and SIGTERM abort: what is done stays done. */
+/** Runs long work with a signal. Ctrl+C and SIGTERM abort it. Finished steps stay finished. */
 export async function untilStopped<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   advice: string,
 ): Promise<Result> {
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new Stopped(`Stopped. ${advice}`));
+  return onSignal(
+    () => stopping.abort(new Stopped(`Stopped. ${advice}`)),
+    () => work(stopping.signal),
+  );
+}
+
+/** Runs work that takes no signal. Ctrl+C and SIGTERM end the process at once, after `tidy`, which gives the message. */
+export function endedBySignal<Result>(work: () => Promise<Result>, tidy: () => string): Promise<Result> {
+  return onSignal(() => {
+    process.stderr.write(`error: ${tidy()}\n`);
+    process.exit(exitCodes.stopped);
+  }, work);
+}
+
+async function onSignal<Result>(stop: () => void, work: () => Promise<Result>): Promise<Result> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
   try {
-    return await work(stopping.signal);
+    return await work();
   } finally {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
   }

@@ -1,11 +1,25 @@
 /** Data goes to standard output; notes, progress and errors go to standard error. */
-import { once } from "node:events";
 import process from "node:process";
 
-/** Resolves when there is room for more: a slow reader of a long list holds it up, and not this process's memory. */
+/** Resolves when the reader has room for more. Otherwise a long list would fill this process's memory. */
 export async function print(lines: readonly string[]): Promise<void> {
-  if (lines.length === 0) return;
-  if (!process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
+  if (lines.length === 0 || isReaderGone) return;
+  if (process.stdout.write(`${lines.join("\n")}\n`)) return;
+  await new Promise<void>((resolve) => {
+    for (const event of ["drain", "error"]) process.stdout.once(event, () => resolve());
+  });
+}
+
+let isReaderGone = false;
+
+/** The reader of standard output, such as `head`, has ended. Lists end too; work goes on, and its exit code tells how it went. */
+export function forgetReader(): void {
+  isReaderGone = true;
+}
+
+/** `false` if nobody reads standard output any more. */
+export function hasReader(): boolean {
+  return !isReaderGone;
 }
 
 /** One JSON object on one line. */
@@ -13,7 +27,7 @@ export function printJson(value: unknown): Promise<void> {
   return print([JSON.stringify(value)]);
 }
 
-/** A sentence for a person. A program that reads the data does not get it. */
+/** Prints a sentence for a person. It goes to standard error, so a program that reads the data does not get it. */
 export function note(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }

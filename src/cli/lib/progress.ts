@@ -1,7 +1,7 @@
-/** How far long work has come: on a terminal one line that changes, else a line now and then. */
+/** Shows the progress of long work: on a terminal one line that changes, else a line every five seconds. */
 import process from "node:process";
 
-/** Tells of progress, and takes the line off the terminal at the end. */
+/** Shows progress, and removes the line from the terminal at the end. */
 export interface Progress {
   tell(text: string): void;
   end(): void;
@@ -12,7 +12,7 @@ const everyMs = { terminal: 100, other: 5000 };
 export function createProgress(): Progress {
   const isTerminal = process.stderr.isTTY;
   const waitMs = isTerminal ? everyMs.terminal : everyMs.other;
-  // Work that is done at once needs no progress.
+  // Short work shows none.
   let toldAt = Date.now();
   let isShown = false;
   return {

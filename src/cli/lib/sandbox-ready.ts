@@ -8,9 +8,9 @@ export interface SandboxReady {
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** `null` where it was given: whoever gave it knows it. */
+  /** `null` if it was given, or kept from an earlier start: it may be a real secret. */
   readonly clientSecret: string | null;
-  /** `null` where it was given. */
+  /** `null` for the same reasons. */
   readonly webhookSecret: string | null;
   readonly webhookUrl: string | null;
   readonly controlUrl: string;
@@ -18,8 +18,16 @@ export interface SandboxReady {
   readonly speed: number;
 }
 
-/** Reads the options, not the flags: --config may have set them. */
-export async function describeSandbox(sandbox: Sandbox, options: SandboxOptions): Promise<SandboxReady> {
+/**
+ * Reads the options, not the flags: --config may have set them.
+ *
+ * @param isKept `--data` has the state of an earlier start, and its secrets
+ */
+export async function describeSandbox(
+  sandbox: Sandbox,
+  options: SandboxOptions,
+  isKept: boolean,
+): Promise<SandboxReady> {
   const { baseUrl, clientId, controlUrl, address } = sandbox;
   const { data = null, speed = 1 } = options;
   return {
@@ -28,8 +36,8 @@ export async function describeSandbox(sandbox: Sandbox, options: SandboxOptions)
     baseUrl,
     tokenUrl: `${sandbox.authUrl}/connect/token`,
     clientId,
-    clientSecret: options.clientSecret === undefined ? sandbox.clientSecret : null,
-    webhookSecret: options.webhookSecret === undefined ? sandbox.webhookSecret : null,
+    clientSecret: isKept || options.clientSecret !== undefined ? null : sandbox.clientSecret,
+    webhookSecret: isKept || options.webhookSecret !== undefined ? null : sandbox.webhookSecret,
     webhookUrl: (await sandbox.subscription.get())?.webhookUrl ?? null,
     controlUrl,
     data,
@@ -37,9 +45,9 @@ export async function describeSandbox(sandbox: Sandbox, options: SandboxOptions)
   };
 }
 
-export function readyText(ready: SandboxReady): string {
+export function readyText(ready: SandboxReady, isKept: boolean): string {
   const { host, port, data, speed } = ready;
-  const given = "as you set it";
+  const given = isKept ? "as you set it, or as before: the control page shows it" : "as you set it";
   const lines = [
     ["Base URL", ready.baseUrl],
     ["Token URL", ready.tokenUrl],
@@ -56,6 +64,6 @@ export function readyText(ready: SandboxReady): string {
   return `The escrow sandbox listens on ${host}, port ${port}.\n\n${table}\n${again}Your app needs the same webhook secret: set ESCROW_WEBHOOK_SECRET for both.\nCtrl+C stops it.\n\n`;
 }
 
-/** An app's mirror of an earlier run would take the new contracts for the old ones. */
+/** A mirror from an earlier run would mix the new contracts with the old ones: the ids are the same. */
 const numbersRepeat =
   "Contract ids start again at each start. Delete your app's mirror of an earlier run, or use --data.\n";

@@ -3,17 +3,17 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { Misuse } from "./explain.ts";
 
-/** A file that nobody else can read, and that takes its name only once it holds the whole secret. */
+/** A file that nobody else can read. It gets its name when it holds the whole secret; until then it is a draft. */
 export interface SecretFile {
   readonly save: (secret: string) => void;
-  /** Removes what was not saved. */
+  /** Removes the draft. The saved file stays. */
   readonly close: () => void;
 }
 
 /**
- * Made before the secret is changed: a place that can't be written to would be found out too late.
+ * Makes the draft before the secret is changed. Later would be too late to learn that the place can't be written to.
  *
- * @throws Misuse where the file can't be made
+ * @throws Misuse if the file can't be made
  */
 export function openSecretFile(path: string): SecretFile {
   // In a container each run has the same process id, and a killed one leaves its draft.
@@ -36,7 +36,7 @@ export function openSecretFile(path: string): SecretFile {
 
 function openDraft(draft: string, path: string): number {
   try {
-    // A draft could lie beside it all the same, and never take its name.
+    // The draft would be made beside the folder, and could never get its name.
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       throw Object.assign(new Error("a directory"), { code: "EISDIR" });
     return openSync(draft, "wx", 0o600);

@@ -23,14 +23,14 @@ function readSecretsFile(path: string): NodeJS.Dict<string> {
   const text = readInput(path, "--secrets-file")
     .toString("utf8")
     .replace(/^\uFEFF/, "");
-  // Without what is between them: parseEnv of Node 20 takes a line of spaces for a part of the next name.
+  // Only the entries: parseEnv of Node 20 reads a line of spaces as a part of the next name.
   return parseEnv(entriesOf(text, path).join("\n"));
 }
 
-/** A blank line, a comment, or `NAME=value`; a value in quotes may go on over further lines, as `parseEnv` has it. */
+/** A blank line, a comment, or `NAME=value`; a value in quotes may have several lines, as `parseEnv` allows. */
 const entry = /[ \t]*(?:#.*|((?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:(["'`])[^]*?\2.*|.*))|)(?:\r?\n|$)/y;
 
-/** `parseEnv` passes over what it can't read: the secret that was meant there would be missing, or a default. */
+/** Finds a wrong line. `parseEnv` would skip it, and the secret would be missing, or a default. */
 function entriesOf(text: string, path: string): string[] {
   const entries: string[] = [];
   for (let at = 0; at < text.length; at = entry.lastIndex) {
@@ -42,7 +42,7 @@ function entriesOf(text: string, path: string): string[] {
   return entries;
 }
 
-/** The line itself is not shown: it may be the secret. */
+/** Names the line by its number only: its text may be the secret. */
 function wrongLine(line: number, path: string): Misuse {
   return new Misuse(
     `--secrets-file: line ${line} of ${path} is not of the form NAME=value, as in ESCROW_WEBHOOK_SECRET=whsec_….`,

@@ -32,7 +32,7 @@ export function withStoreOptions(command: Command): Command {
   );
 }
 
-/** The same without `--store`, for a command that names its stores otherwise. */
+/** The same without `--store`, for a command with other options for its stores. */
 export function withPlaceOptions(command: Command): Command {
   return command
     .option("--schema <name>", `Postgres: the schema of the tables (default: ${defaults.postgres.schema})`)
@@ -44,7 +44,7 @@ export function withPlaceOptions(command: Command): Command {
     .option("--secrets-file <file>", "secrets as NAME=value lines; they win over the environment");
 }
 
-/** Where the tables are. */
+/** The place of the tables. */
 export interface StorePlace {
   readonly address: string;
   readonly schema: string | undefined;
@@ -55,9 +55,9 @@ export interface StorePlace {
 const addressNames = ["ESCROW_MIRROR_STORE", "DATABASE_URL"] as const;
 
 /**
- * The store that is named: by `--store`, else ESCROW_MIRROR_STORE, else the config file, else DATABASE_URL. Nothing is opened.
+ * The store that is named: by `--store`, else ESCROW_MIRROR_STORE, else the config file, else DATABASE_URL. Opens nothing.
  *
- * @throws Misuse where none is named, and for a password that others can see
+ * @throws Misuse if none is named, or if the address shows a password
  */
 export function placeOf(flags: StoreFlags, option = "--store"): StorePlace {
   const place = findPlace(flags, option);
@@ -67,7 +67,7 @@ export function placeOf(flags: StoreFlags, option = "--store"): StorePlace {
   );
 }
 
-/** The same, or `undefined` where no store is named. */
+/** The same, but `undefined` if no store is named. */
 export function findPlace(flags: StoreFlags, option = "--store"): StorePlace | undefined {
   const config = loadConfig(flags.config);
   const secrets = loadSecrets(addressNames, flags.secretsFile);
@@ -83,7 +83,7 @@ export function findPlace(flags: StoreFlags, option = "--store"): StorePlace | u
   return { ...place, partition };
 }
 
-/** Also where the address is otherwise none: a message must not quote it. */
+/** Accepts any text: no message may quote an address with a password, even if the address is wrong. */
 export function hasPassword(address: string): boolean {
   return /:\/\/[^/?#]*:[^/?#]*@|[?&]password=/i.test(address);
 }
@@ -94,27 +94,27 @@ function visiblePassword(where: string): Misuse {
   );
 }
 
-/** @throws Misuse where the address is of neither kind */
+/** @throws Misuse if the address is of neither kind */
 export function kindOf(address: string): StoreKind {
   if (address.startsWith("sqlite:")) return "sqlite";
   if (/^postgres(ql)?:\/\//.test(address)) return "postgres";
   throw new Misuse("A store's address starts with sqlite: or postgres://");
 }
 
-/** The store at a place, not opened yet. */
+/** The store at a place. It is not open yet. */
 export function storeAt(place: StorePlace): Store {
   if (kindOf(place.address) === "postgres") return postgresAt(place);
   refusePostgresOnly(place);
   return sqlite(fileOf(place.address), { prefix: place.prefix });
 }
 
-/** A store that is there already: a command that reads makes none. */
+/** The same, but it refuses a file that does not exist: a command that reads makes none. */
 export function existingStoreAt(place: StorePlace): Store {
   refuseMissing(place.address);
   return storeAt(place);
 }
 
-/** Makes the tables ready, or with `check` refuses those of another version. */
+/** Opens a store. `auto` makes or updates its tables; `check` refuses tables of another version. */
 export async function opened<Opened extends Store>(
   store: Opened,
   migrate: "auto" | "check",
@@ -123,7 +123,7 @@ export async function opened<Opened extends Store>(
   return store;
 }
 
-/** An option that SQLite would pass over is refused: "is ready" would say that it was heard. */
+/** Refuses options that SQLite would ignore: the user would believe that they worked. */
 export function refusePostgresOnly(place: Pick<StoreFlags, "schema" | "partition">): void {
   for (const name of ["schema", "partition"] as const)
     if (place[name] !== undefined) throw new Misuse(`--${name} is for Postgres: leave it out on SQLite.`);
@@ -137,13 +137,13 @@ function fileOf(address: string): string {
   return address.slice("sqlite:".length);
 }
 
-/** SQLite makes a file where there is none, and an empty mirror would say that all is well. */
+/** SQLite would make the missing file, and an empty mirror would say that all is well. */
 export function refuseMissing(address: string): void {
   if (kindOf(address) !== "sqlite") return;
   const file = fileOf(address);
   if (looksLikeAddress(file)) throw new Misuse(`--store: ${filePathAdvice}.`);
   if (existsSync(file)) return;
   throw new Error(
-    `There is no file ${resolve(file)}: no mirror has been there. Name the file of your app's mirror. (escrow-mirror migrate makes a new one.)`,
+    `There is no file ${resolve(file)}. Name the file of your app's mirror. (escrow-mirror migrate makes a new one.)`,
   );
 }

@@ -1,13 +1,13 @@
-/** How values are shown, and read from options. */
+/** Shows values as text, and reads values of options. */
 import { InvalidArgumentError } from "commander";
 import { plain } from "./plain.ts";
 
-/** Text, or a dash where there is none. */
+/** Text, or a dash if there is none. */
 export function shown(value: string | number | null | undefined): string {
   return value === null || value === undefined || value === "" ? "-" : plain(String(value));
 }
 
-/** To the second: `2026-04-14 14:30:00Z`. --json has the whole time. */
+/** A time to the second, in UTC: `2026-04-14 14:30:00Z`. `--json` has the whole time. */
 export function shownTime(time: string | null | undefined): string {
   return time == null ? "-" : `${plain(time.slice(0, 19)).replace("T", " ")}Z`;
 }
@@ -18,7 +18,7 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
-/** How long ago a time was, in its largest unit: `12 days`. */
+/** The age of a time in its largest unit: `12 days`. */
 export function shownAge(time: string | null, now = Date.now()): string {
   if (time === null) return "-";
   const ms = Math.max(0, now - Date.parse(time));
@@ -27,7 +27,7 @@ export function shownAge(time: string | null, now = Date.now()): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-/** Halalas as their currency: `1,200.50 SAR`. */
+/** An amount in halalas as money: `1,200.50 SAR`. */
 export function shownAmount(minor: number | null, currency: string): string {
   if (minor === null) return "-";
   const digits = String(Math.abs(minor)).padStart(3, "0");
@@ -37,7 +37,7 @@ export function shownAmount(minor: number | null, currency: string): string {
 
 const ageUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
 
-/** An age in milliseconds: `30d`, `12h`, `90m`, `45s`. */
+/** Reads an age such as `30d`, `12h`, `90m` or `45s`, and gives milliseconds. */
 export function readAge(text: string): number {
   const [, count = "0", unit = ""] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
   const ms = Number(count) * (ageUnits[unit] ?? 0);
@@ -45,14 +45,14 @@ export function readAge(text: string): number {
   return ms;
 }
 
-/** A time: ISO 8601, or how long ago it was. */
+/** Reads a time in ISO 8601, or an age such as `2h`. */
 export function readSince(text: string): string {
   if (/^\d+[dhms]$/.test(text)) return new Date(Date.now() - readAge(text)).toISOString();
   if (/^\d{4}-\d\d-\d\d/.test(text) && Number.isFinite(Date.parse(text))) return new Date(text).toISOString();
   throw new InvalidArgumentError("Give a time, such as 2026-03-01T08:00:00Z, or an age, such as 2h.");
 }
 
-/** A whole number from 1. */
+/** Reads a whole number from 1. */
 export function readCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give a whole number, such as 20.");

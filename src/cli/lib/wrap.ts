@@ -1,6 +1,6 @@
 import { widthOf } from "./width.ts";
 
-/** Breaks text between words; a longer word is left to the terminal. */
+/** Breaks text between words. A word that is too long stays whole. */
 export function wrap(text: string, room: number): string[] {
   if (widthOf(text) <= room) return [text];
   const lines: string[] = [];
@@ -13,10 +13,10 @@ export function wrap(text: string, room: number): string[] {
   return lines;
 }
 
-/** The width of a terminal that nobody has made wider. */
+/** The usual width of a terminal. */
 const helpWidth = 80;
 
-/** Help, whose paragraphs are wrapped; a line that starts with a space is left as it is. */
+/** Wraps the paragraphs of a help text. A line that starts with a space stays as it is. */
 export function wrapHelp(text: string): string {
   return text.replaceAll(/^\S.*(?:\n\S.*)*/gm, (paragraph) =>
     wrap(paragraph.replaceAll("\n", " "), helpWidth).join("\n"),
