@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { Command } from "commander";
 import type { Imported, ImportProgress } from "../reconcile/import-contracts.ts";
-import { storeCommand } from "./lib/command.ts";
+import { storeCommand, withPace, type PaceFlags } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
 import { exitCodes, Misuse, orExplain } from "./lib/explain.ts";
 import { failureLines } from "./lib/failures.ts";
@@ -9,7 +9,6 @@ import { readInput } from "./lib/input.ts";
 import { needClient, untilStopped, withMirror } from "./lib/open.ts";
 import { note, print, printJson } from "./lib/print.ts";
 import { createProgress } from "./lib/progress.ts";
-import { withPace, type PaceFlags } from "./lib/reading.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 
 interface Flags extends StoreFlags, PaceFlags {

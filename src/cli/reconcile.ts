@@ -3,14 +3,13 @@ import type { Command } from "commander";
 import type { Drift } from "../reconcile/drift.ts";
 import type { Reconciled, ReconcileProgress } from "../reconcile/reconcile.ts";
 import { createTable, type Column } from "./lib/columns.ts";
-import { storeCommand } from "./lib/command.ts";
+import { storeCommand, withPace, type PaceFlags } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
 import { exitCodes, orExplain } from "./lib/explain.ts";
 import { failureLines } from "./lib/failures.ts";
 import { needClient, untilStopped, withMirror } from "./lib/open.ts";
 import { note, print, printJson } from "./lib/print.ts";
 import { createProgress } from "./lib/progress.ts";
-import { withPace, type PaceFlags } from "./lib/reading.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { readAge, readSince, shown } from "./lib/values.ts";
 

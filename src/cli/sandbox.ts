@@ -98,13 +98,14 @@ async function runSandbox(flags: Flags): Promise<void> {
     await sandbox.close();
     throw error;
   }
+  // Before it says that it is ready: whoever reads that may stop it at once.
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void stop(sandbox, logOf(flags)));
   const ready = await describeSandbox(sandbox, options, isKept);
   if (flags.json === true) await printJson(ready);
   else process.stdout.write(readyText(ready, isKept));
   // Nobody would know that it still runs.
   logOf(flags).once("error", () => process.exit());
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, () => void stop(sandbox, logOf(flags)));
 }
 
 function isFilled(path: string): boolean {

@@ -44,3 +44,16 @@ export function withJson(given: Command): Command {
 export function withLimit(given: Command): Command {
   return given.option("--limit <count>", "print only so many (default: all)", readCount);
 }
+
+/** The options that say how fast contracts are read from the service. */
+export interface PaceFlags {
+  readonly concurrency?: number;
+  readonly perSecond?: number;
+}
+
+/** Adds the options of `PaceFlags`. */
+export function withPace(command: Command): Command {
+  return command
+    .option("--concurrency <count>", "contracts read at once, at most 64 (default: 4)", readCount)
+    .option("--per-second <count>", "contracts read in a second (default: 50)", readCount);
+}
