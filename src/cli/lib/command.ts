@@ -52,8 +52,8 @@ export interface PaceFlags {
 }
 
 /** Adds the options of `PaceFlags`. */
-export function withPace(command: Command): Command {
-  return command
+export function withPace(given: Command): Command {
+  return given
     .option("--concurrency <count>", "contracts read at once, at most 64 (default: 4)", readCount)
     .option("--per-second <count>", "contracts read in a second (default: 50)", readCount);
 }
