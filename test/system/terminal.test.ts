@@ -13,7 +13,7 @@ beforeAll(async () => {
   store = `sqlite:${file}`;
 });
 
-/** What a terminal of this width is sent. */
+/** The bytes that a terminal of this width gets. */
 async function shownOn(columns: number, line: string, env: Record<string, string> = {}): Promise<string> {
   const command = [process.execPath, ...nodeArguments([])].map((part) => `'${part}'`).join(" ");
   const { FORCE_COLOR: _, NO_COLOR: __, ...rest } = process.env;
