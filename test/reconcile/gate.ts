@@ -7,6 +7,8 @@ import { createClient, type Client } from "../../src/client.ts";
 import type { Sandbox } from "../../src/sandbox.ts";
 
 export interface Gate {
+  /** Where it listens. */
+  readonly url: string;
   /** A client whose calls go through here. */
   readonly clientOf: (sandbox: Sandbox) => Client;
   /** `GET /contracts/CNT-1` of each request that came. */
@@ -28,7 +30,12 @@ export interface Answer {
 
 export async function openGate(): Promise<Gate> {
   let target = "";
+  const server = createServer((request, response) => void handle(request, response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const gate: Gate = {
+    url,
     heard: [],
     tokens: new Set(),
     spoil: () => undefined,
@@ -37,10 +44,6 @@ export async function openGate(): Promise<Gate> {
       return createClient({ baseUrl: url, authUrl, clientId, clientSecret, retries: 1, backoffMs: 1 });
     },
   };
-  const server = createServer((request, response) => void handle(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
