@@ -78,7 +78,7 @@ export interface Telling {
   readonly paymentId?: string;
   readonly invoiceId?: string;
   readonly disputeId?: string | null;
-  /** What else the event moves. */
+  /** Further moves of the event. */
   readonly also?: LifeMove;
 }
 
