@@ -58,13 +58,14 @@ export function decideSnapshot(
   const { status, statusKey } = standing;
   if (status === claim.next) return stays(null);
   if (status === null) return moves(null);
-  const olderThanMove = claim.updatedKey !== null && claim.updatedKey < statusKey;
+  const olderThanMove = (claim.updatedKey ?? statusKey) < statusKey;
   const behind = reachable(machine, claim.next, status) && withinSkew(standing, claim.orderKey, skewMs);
   return olderThanMove || behind ? stays("stale-read") : moves(null);
 }
 
 function withinSkew(standing: Standing, orderKey: string, skewMs: number): boolean {
-  if (standing.statusKey === "" || orderKey === "") return standing.statusKey === orderKey;
+  // Two without a time are of one; from none to one is no span at all.
+  if (standing.statusKey === orderKey) return true;
   return Math.abs(millisecondsBetween(standing.statusKey, orderKey)) <= skewMs;
 }
 

@@ -6,8 +6,8 @@ import type { Draft } from "./draft.ts";
 import type { MilestoneRecord, RefundRecord } from "./records.ts";
 
 export interface Lookups {
-  /** The forms of the milestones' ids. */
-  milestoneForms?: Set<IdForm>;
+  /** The forms of the milestones' ids: whether there are numbers, and whether others. */
+  milestoneForms?: Set<boolean>;
   /** Keys of the refunds that have not succeeded, by kind and target; those that have no id yet apart. */
   unfinished?: Map<string, Set<string>>;
 }
@@ -15,18 +15,15 @@ export interface Lookups {
 /** The target of a refund: the contract, or a milestone; `null` for one that no event has named yet. */
 export type RefundTarget = Pick<RefundRecord, "scope" | "milestoneId">;
 
-/** Ids of the API and of the webhooks may differ in form (§2.5), and ids of one form never mean one of the other. */
-type IdForm = "number" | "other";
-
 export function putMilestone(draft: Draft, milestone: MilestoneRecord): void {
   draft.milestones.set(milestone.milestoneId, milestone);
-  draft.lookups.milestoneForms?.add(formOf(milestone.milestoneId));
+  draft.lookups.milestoneForms?.add(isNumber(milestone.milestoneId));
 }
 
 /** Whether any milestone is known whose id has the form of this one. */
 export function knowsForm(draft: Draft, milestoneId: string): boolean {
-  draft.lookups.milestoneForms ??= new Set([...draft.milestones.keys()].map(formOf));
-  return draft.lookups.milestoneForms.has(formOf(milestoneId));
+  draft.lookups.milestoneForms ??= new Set([...draft.milestones.keys()].map(isNumber));
+  return draft.lookups.milestoneForms.has(isNumber(milestoneId));
 }
 
 export function putRefund(draft: Draft, refund: RefundRecord): void {
@@ -88,6 +85,7 @@ function placeOf({ kind, scope, milestoneId, refundId }: RefundPlace): string {
   return `${refundId === null ? "requested" : ""} ${kind} ${scope} ${milestoneId ?? ""}`;
 }
 
-function formOf(id: string): IdForm {
-  return /^\d+$/.test(id) ? "number" : "other";
+/** Ids of the API and of the webhooks may differ in form (§2.5), and ids of one form never mean one of the other. */
+function isNumber(id: string): boolean {
+  return /^\d+$/.test(id);
 }

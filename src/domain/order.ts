@@ -45,15 +45,15 @@ export function* takeTied(draft: Draft, queue: readonly Tied[]): Generator<FoldI
     if (place !== undefined) ready.push(place);
   };
   for (const milestoneId of waiting.keys()) admit(milestoneId);
-  for (let first = 0; taken.size < queue.length;) {
+  let first = 0;
+  for (let left = queue.length; left > 0; left--) {
     while (taken.has(first)) first++;
     const place = nextReady(draft, queue, ready, taken) ?? first;
-    const { input, move } = queue[place] as Tied;
+    const { input } = queue[place] as Tied;
     taken.add(place);
-    let told = draft.transitions.length;
+    const told = draft.transitions.length;
     yield input;
-    for (; told < draft.transitions.length; told++) admit(draft.transitions[told]?.milestoneId ?? null);
-    if (move !== undefined) admit(move.milestoneId);
+    for (const { milestoneId } of draft.transitions.slice(told)) admit(milestoneId);
   }
 }
 
@@ -64,7 +64,7 @@ function nextReady(
   taken: ReadonlySet<number>,
 ): number | undefined {
   for (let place = ready.pop(); place !== undefined; place = ready.pop()) {
-    const move = queue[place]?.move;
+    const { move } = queue[place] as Tied;
     if (move === undefined || taken.has(place)) continue;
     if (standingOf(draft, move.milestoneId).status === move.prev) return place;
   }
@@ -74,9 +74,9 @@ function nextReady(
 /** The places of events by their entity and their `previousStatus`, the first of each last, where it is taken cheaply. */
 function waitingIn(queue: readonly Tied[]): Map<string | null, Map<string, number[]>> {
   const waiting = new Map<string | null, Map<string, number[]>>();
-  for (let place = queue.length - 1; place >= 0; place--) {
-    const { milestoneId, prev } = queue[place]?.move ?? { milestoneId: null, prev: null };
-    if (prev === null) continue;
+  for (const [place, { move }] of [...queue.entries()].reverse()) {
+    if (move === undefined || move.prev === null) continue;
+    const { milestoneId, prev } = move;
     const places = waiting.get(milestoneId) ?? new Map<string, number[]>();
     waiting.set(milestoneId, places);
     const same = places.get(prev);
@@ -87,8 +87,8 @@ function waitingIn(queue: readonly Tied[]): Map<string | null, Map<string, numbe
 }
 
 export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
 }
 
 /** An input with what it is ordered by among those of its instant. */
@@ -100,19 +100,25 @@ export interface Tied {
 }
 
 function toTied(input: FoldInput): Tied {
-  // A request comes before all that answers it, an answer of ours after.
-  if (input.kind === "request") return { input, move: undefined, rank: -1, payloadId: "" };
-  if (input.kind === "answer" || input.kind === "redaction")
-    return { input, move: undefined, rank: Infinity, payloadId: "" };
-  if (input.kind === "snapshot") {
-    const { status } = input.facts;
-    const rank =
-      status === null ? Infinity : rankOf(contractMachine, canonicalStatus(contractMachine, status));
-    return { input, move: undefined, rank, payloadId: "" };
+  const plain = { input, move: undefined, rank: Number.POSITIVE_INFINITY, payloadId: "" };
+  switch (input.kind) {
+    // A request comes before all that answers it, an answer of ours after.
+    case "request":
+      return { ...plain, rank: -1 };
+    case "answer":
+    case "redaction":
+      return plain;
+    case "snapshot": {
+      const { status } = input.facts;
+      if (status === null) return plain;
+      return { ...plain, rank: rankOf(contractMachine, canonicalStatus(contractMachine, status)) };
+    }
+    case "event": {
+      const [move] = reportedMoves(input.facts);
+      const rank = move === undefined ? plain.rank : rankOf(move.machine, move.next);
+      return { input, move, rank, payloadId: input.facts.payloadId ?? "" };
+    }
   }
-  const move = reportedMoves(input.facts)[0];
-  const rank = move === undefined ? Infinity : rankOf(move.machine, move.next);
-  return { input, move, rank, payloadId: input.facts.payloadId ?? "" };
 }
 
 function compareTied(a: Tied, b: Tied): number {

@@ -12,6 +12,7 @@ import {
   unfinishedRefunds,
   type RefundTarget,
 } from "./lookups.ts";
+import { compareText } from "./order.ts";
 import type { RefundRecord } from "./records.ts";
 
 /** The key of a refund that has no id yet. */
@@ -48,14 +49,15 @@ export function applyRequest(draft: Draft, facts: RefundRequestFacts, skewMs: nu
 /** The answer to our request: it names the refund, or says that there is none. */
 export function applyAnswer(draft: Draft, facts: AnswerFacts, origin: Origin): void {
   const { refundId } = facts;
+  const key = requestKeyOf(facts.intentId);
   unmark(draft, facts);
-  const known = draft.refunds.get(refundId ?? "");
+  if (refundId === null) return removeRefund(draft, key);
+  const known = draft.refunds.get(refundId);
   if (known !== undefined && isAnother(known, facts)) {
     const detail = `our request was answered with refund ${refundId}, which is of another kind or target`;
     noteAnomaly(draft, origin, "refund-id-shared", facts.milestoneId, detail);
+    return removeRefund(draft, key);
   }
-  const key = requestKeyOf(facts.intentId);
-  if (refundId === null || (known !== undefined && isAnother(known, facts))) return removeRefund(draft, key);
   const requested = rename(draft, key, refundId) ?? {
     ...blankOf(draft, facts),
     refundKey: refundId,
@@ -83,9 +85,9 @@ export function settleRequests(
   shown: (milestoneId: string | null) => string | undefined,
 ): void {
   for (const refund of draft.refunds.values()) {
-    if (refund.refundId !== null || refund.state !== "requested") continue;
+    if (refund.state !== "requested") continue;
     const status = shown(refund.milestoneId);
-    if (status === undefined || status !== standingOf(draft, refund.milestoneId).status) continue;
+    if (status !== standingOf(draft, refund.milestoneId).status) continue;
     if (refunding.has(status)) putRefund(draft, { ...refund, state: "initiated" });
     else if (isLongAfter(refund.requestedAt, orderKey, skewMs)) removeRefund(draft, refund.refundKey);
   }
@@ -119,7 +121,7 @@ function recordsOf(
 ): RefundRecord[] {
   const placeOf = (refund: RefundRecord): string => `${timeOf(refund) ?? ""} ${refund.refundKey}`;
   const records = [...keys].map((key) => refunds.get(key)).filter((refund) => refund !== undefined);
-  return records.length < 2 ? records : records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return records.sort((a, b) => compareText(placeOf(a), placeOf(b)));
 }
 
 function isBegunAt({ initiatedAt, requestedAt }: RefundRecord, orderKey: string, skewMs: number): boolean {

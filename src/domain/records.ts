@@ -220,7 +220,7 @@ export interface AnomalyRecord {
 
 export function emptyState(contractId: string): ContractState {
   return {
-    contract: { ...blankContract, contractId },
+    contract: { contractId, ...blankContract },
     milestones: new Map(),
     refunds: new Map(),
     payments: new Map(),
@@ -230,8 +230,7 @@ export function emptyState(contractId: string): ContractState {
   };
 }
 
-const blankContract: ContractRecord = {
-  contractId: "",
+const blankContract: Omit<ContractRecord, "contractId"> = {
   status: null,
   statusSince: "",
   statusKey: "",

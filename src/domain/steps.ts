@@ -25,7 +25,8 @@ export function* sortInSteps<Item>(
     if (start > 0) yield;
     runs.push(items.slice(start, start + stepItems).sort(compare));
   }
-  while (runs.length > 1) {
+  // Each round leaves half as many.
+  for (let count = runs.length; count > 1; count = Math.ceil(count / 2)) {
     const merged: Item[][] = [];
     for (const [place, run] of runs.entries())
       if (place % 2 === 0) merged.push(yield* mergeInSteps(run, runs[place + 1] ?? [], compare));
@@ -41,7 +42,7 @@ function* mergeInSteps<Item>(
 ): Steps<Item[]> {
   const merged: Item[] = [];
   let [l, r] = [0, 0];
-  while (l < left.length || r < right.length) {
+  while (merged.length < left.length + right.length) {
     const [fromLeft, fromRight] = [left[l], right[r]];
     // Of equal ones the left goes first: that is what makes it stable.
     const isLeft =

@@ -5,7 +5,8 @@ import { compareText, groupByTime, queueTied } from "../../../src/domain/order.t
 import { emptyState, type TransitionRecord } from "../../../src/domain/records.ts";
 import { finish } from "../../../src/domain/steps.ts";
 import { at, event, foldOf, kindsOf, permutations, skewMs, snapshot } from "../../support/delivery.ts";
-import type { FoldInput } from "../../../src/domain/input.ts";
+import type { FoldInput, RedactionInput } from "../../../src/domain/input.ts";
+import { answered, asked } from "./own-calls.ts";
 
 const everyOrder = (inputs: FoldInput[]) =>
   new Set(permutations(inputs).map((order) => historyOf(...order).join(" → ")));
@@ -231,6 +232,25 @@ describe("inputs of one instant", () => {
     expect(orders).toEqual(new Set(["Escrow → Escrow → RefundInProgress → RefundInProgress → Completed"]));
   });
 
+  it("that follow no longer wait for those of a lower rank", () => {
+    const inputs = [
+      event("payment.completed", { seconds: -20, paymentId: "P" }),
+      event("milestone.payment.completed", { seconds: -10, milestoneId: 13, paymentId: "P" }),
+      event("milestone.refund.full-initiated", {
+        seconds: 0,
+        milestoneId: 13,
+        transactionId: "T",
+        previousStatus: "Escrow",
+      }),
+      event("contract.released", { seconds: 0, previousStatus: "Approved" }),
+      event("contract.completed", { seconds: 0, previousStatus: "Escrow" }),
+    ];
+    const orders = everyOrder(inputs);
+    expect(orders).toEqual(
+      new Set(["Escrow → Escrow → RefundInProgress → RefundInProgress → Released → Completed"]),
+    );
+  });
+
   it("that move nothing come after those that do", () => {
     const nothing = event("milestone.released", { seconds: 0, reference: "last" });
     const moving = event("contract.created", { seconds: 0, reference: "first" });
@@ -245,5 +265,41 @@ describe("inputs of one instant", () => {
     const last = [a, b].toSorted((x, y) => compareText(x.digest, y.digest))[1];
     for (const order of permutations<FoldInput>([a, b, shown]))
       expect(foldOf(...order).contract).toMatchObject({ status: "Escrow", notes: last?.facts.fields.notes });
+  });
+});
+
+const redaction: RedactionInput = {
+  kind: "redaction",
+  digest: "b",
+  receivedAt: at(0),
+  facts: { contractId: "CNT-1", orderKey: "", takenAt: null },
+};
+const queued = (...inputs: FoldInput[]) => finish(queueTied(inputs)).map(({ input }) => input.digest);
+
+describe("the queue of one instant", () => {
+  it("has our request first, then what moves by rank, then the rest by the payload's id, then by digest", () => {
+    const inputs: FoldInput[] = [
+      { ...event("contract.noted", { seconds: 1, id: "1" }), digest: "0" },
+      { ...answered("T"), digest: "c" },
+      redaction,
+      snapshot({ seconds: 1, digest: "a" }),
+      { ...event("contract.noted", { seconds: 1 }), digest: "d" },
+      snapshot({ seconds: 1, status: "Escrow", digest: "w" }),
+      { ...event("contract.approved", { seconds: 1 }), digest: "x" },
+      { ...event("contract.created", { seconds: 1 }), digest: "y" },
+      { ...asked(), digest: "z" },
+    ];
+    for (const given of [inputs, inputs.toReversed()])
+      expect(queued(...given)).toEqual(["z", "y", "x", "w", "a", "b", "c", "d", "0"]);
+  });
+
+  it("puts a read after an event of its rank that has no id, by digest, and before one that has", () => {
+    const paid = event("payment.completed", { seconds: 1, paymentId: "P" });
+    const inputs: FoldInput[] = [
+      { ...event("payment.completed", { seconds: 1, paymentId: "P", id: "1" }), digest: "a" },
+      snapshot({ seconds: 1, status: "Escrow", digest: "c" }),
+      { ...paid, digest: "b" },
+    ];
+    expect(queued(...inputs)).toEqual(["b", "c", "a"]);
   });
 });

@@ -119,3 +119,12 @@ describe("an API read", () => {
     ]);
   });
 });
+
+it.each(["13", "14"])(
+  "the answer to one of two requests of one instant leaves the other its time: %s",
+  (milestoneId) => {
+    const [one, other] = [{ milestoneId: "13" }, { milestoneId: "14", intentId: "i-2" }];
+    const answer = milestoneId === "13" ? answered("T-1", one) : answered("T-1", other);
+    expect(new Set(Object.values(requestsOf(asked(one), asked(other), answer)))).toEqual(new Set([at(0)]));
+  },
+);

@@ -12,6 +12,23 @@ const timeless = (type: string, shape: object = {}, receivedAt = at(9000)) =>
 const readAt100 = (updatedAt: string) => snapshot({ seconds: 100, status: "pending", updatedAt });
 const milestoneOf = (...inputs: FoldInput[]) => [...foldOf(...inputs).milestones.values()];
 
+it("a contract of which nothing came has nothing but its id, and the service's currency", () => {
+  const { contract } = foldOf();
+  expect(Object.entries(contract).filter(([, value]) => value !== null)).toEqual(
+    Object.entries({
+      contractId: "CNT-1",
+      statusSince: "",
+      statusKey: "",
+      statusDerived: false,
+      currency: "SAR",
+      updatedAt: "",
+      lastKey: "",
+      transitionCount: 0,
+      anomalyCount: 0,
+    }),
+  );
+});
+
 describe("a contract's previous status", () => {
   it("is the one that the event names, though the mirror did not see it", () => {
     const paid = event("payment.completed", { seconds: 10, previousStatus: "Approved", paymentId: "P" });

@@ -17,15 +17,22 @@ function numbered(count: number, keys: number): Numbered[] {
 }
 
 describe("sorting in steps", () => {
-  it.each([0, 1, 2, stepItems - 1, stepItems, stepItems + 1, 2 * stepItems, 3 * stepItems + 5, 10_000])(
-    "of %i items gives what sorting at once gives, equal ones in the order in which they were",
-    (count) => {
-      for (const keys of [1, 3, 1009]) {
-        const items = numbered(count, keys);
-        expect(finish(sortInSteps(items, byKey))).toEqual(items.toSorted(byKey));
-      }
-    },
-  );
+  it.each([
+    0,
+    1,
+    2,
+    stepItems - 1,
+    stepItems,
+    stepItems + 1,
+    2 * stepItems,
+    3 * stepItems + 5,
+    5 * stepItems + 1,
+  ])("of %i items gives what sorting at once gives, equal ones in the order in which they were", (count) => {
+    for (const keys of [1, 3, 1009]) {
+      const items = numbered(count, keys);
+      expect(finish(sortInSteps(items, byKey))).toEqual(items.toSorted(byKey));
+    }
+  });
 
   it("leaves what it is given as it was", () => {
     const items = Object.freeze(numbered(2000, 11));
