@@ -71,6 +71,8 @@ describe("values", () => {
     expect(shownTime("2026-03-08T10:00:00.1234567Z")).toBe("2026-03-08 10:00:00Z");
     // The service's own text may stand in its place.
     expect(shownTime("\u001B[2J\n")).toBe("\\u001b[2J\\nZ");
+    // A contract that was erased before it arrived has no time.
+    expect([shownTime(""), shownAge("", now)]).toEqual(["-", "-"]);
     expect(shownAge("2026-03-08T10:00:00Z", now)).toBe("11 days");
     expect(shownAge("2026-03-19T09:00:00Z", now)).toBe("1 day");
     expect(shownAge("2026-03-20T08:59:59Z", now)).toBe("1 second");

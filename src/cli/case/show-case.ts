@@ -42,10 +42,11 @@ const labelWidth = 11;
 function headOf(contract: MirroredContract): string[] {
   const { contractId, status, statusSince, title, reference, amountMinor, currency } = contract;
   const { createdAt, syncedAt } = contract;
-  const since = `for ${shownAge(statusSince)}, since ${shownTime(statusSince)}`;
+  // Of a contract that was erased before it arrived, no time is known.
+  const since = statusSince === "" ? "" : `, for ${shownAge(statusSince)}, since ${shownTime(statusSince)}`;
   const rows = [
     ["Contract", shown(contractId)],
-    ["Status", `${styled("bold", shown(status))}, ${since}`],
+    ["Status", `${styled("bold", shown(status))}${since}`],
     ["Title", shown(title)],
     ["Reference", shown(reference)],
     ["Amount", shownAmount(amountMinor, currency)],

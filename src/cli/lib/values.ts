@@ -9,7 +9,7 @@ export function shown(value: string | number | null | undefined): string {
 
 /** A time to the second, in UTC: `2026-04-14 14:30:00Z`. `--json` has the whole time. */
 export function shownTime(time: string | null | undefined): string {
-  return time == null ? "-" : `${plain(time.slice(0, 19)).replace("T", " ")}Z`;
+  return time == null || time === "" ? "-" : `${plain(time.slice(0, 19)).replace("T", " ")}Z`;
 }
 
 const units = [
@@ -20,7 +20,7 @@ const units = [
 
 /** The age of a time in its largest unit: `12 days`. */
 export function shownAge(time: string | null, now = Date.now()): string {
-  if (time === null) return "-";
+  if (time === null || time === "") return "-";
   const ms = Math.max(0, now - Date.parse(time));
   const [unit, unitMs] = units.find(([, each]) => ms >= each) ?? ["second", 1000];
   const count = Math.floor(ms / unitMs);

@@ -54,33 +54,41 @@ it.each(names)(
 const queries = [...page.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, sql = ""]) => sql);
 const [join = "", joinOnPostgres = "", lateOnSqlite = "", lateOnPostgres = ""] = queries;
 
-/** Two contracts that are paid: one 15 days ago, one 13. */
-async function payTwo(store: Store): Promise<void> {
+/** Paid 15 days ago; paid 13 days ago; disputed 16 days ago, and its payment's webhook was lost. */
+async function payThree(store: Store): Promise<void> {
   const mirror = await openMirror({ store });
   for (const days of [15, 13]) {
     const createdAt = new Date(Date.now() - days * 86_400_000).toISOString();
     const paid = { id: `p-${days}`, createdAt, contractId: `CNT-${days}`, reference: `order-${days}` };
     await mirror.receive(delivery("payment.completed", { ...paid, status: "Escrow", paymentId: "PAY-1" }));
   }
+  const createdAt = new Date(Date.now() - 16 * 86_400_000).toISOString();
+  const unpaid = { id: "p-lost", createdAt, contractId: "CNT-lost", status: "Dispute" };
+  await mirror.receive(delivery("contract.disputed", unpaid));
   await mirror.close();
 }
 
+const late = [
+  { contract_id: "CNT-lost", status: "Dispute" },
+  { contract_id: "CNT-15", status: "Escrow" },
+];
+
 it("the guide's queries find their contracts on SQLite", async () => {
   const path = temporaryFile();
-  await payTwo(sqlite(path));
+  await payThree(sqlite(path));
   const database = new Database(path);
   database.exec("create table orders (id text primary key, total integer)");
   database.exec("insert into orders values ('order-13', 600)");
   expect(database.prepare(join).all()).toMatchObject([{ id: "order-13", total: 600, status: "Escrow" }]);
-  expect(database.prepare(lateOnSqlite).all()).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
+  expect(database.prepare(lateOnSqlite).all()).toMatchObject(late);
   database.close();
 });
 
 it("the guide's queries for Postgres find their contracts there", async () => {
   const schema = freshSchema();
-  await payTwo(postgres({ connectionString: postgresUrl, schema }));
+  await payThree(postgres({ connectionString: postgresUrl, schema }));
   const ask = (sql: string) => run(sql.replaceAll("escrow_mirror.", `"${schema}".`));
-  expect(await ask(lateOnPostgres)).toMatchObject([{ contract_id: "CNT-15", status: "Escrow" }]);
+  expect(await ask(lateOnPostgres)).toMatchObject(late);
   await ask(`create table escrow_mirror.orders (id text primary key, total integer)`);
   await ask(`insert into escrow_mirror.orders values ('order-13', 600)`);
   const rows = await ask(joinOnPostgres.replace("from orders", "from escrow_mirror.orders"));
