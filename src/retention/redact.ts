@@ -3,6 +3,7 @@
  * from that commit on nobody stores such data of it. Then what is there already goes, page by page. Where this is broken off,
  * the next call finishes it.
  */
+import { waitingMsMax } from "../handlers/runner/ahead.ts";
 import { refold } from "../receiver/transition.ts";
 import type { RedactionInput, StoredInput } from "../domain/input.ts";
 import { redactInput } from "../domain/input.ts";
@@ -54,6 +55,7 @@ export async function redact(parts: RedactParts, given: string): Promise<Redacte
   await store.transaction((tx) => redactOwnCalls(tx, contractId));
   await inPages(store, (tx, after) => awaitRunning(tx, contractId, after));
   await inPages(store, (tx, after) => redactJobs(tx, contractId, after));
+  await outwaitClaimed(store, contractId);
   return { bytesGone: await store.upkeep.wipe(), known };
 }
 
@@ -201,3 +203,14 @@ async function redactJobs(tx: StoreTransaction, contractId: string, after: Place
 }
 
 const jobRows = 500;
+
+/** A job that was claimed before waits for a slot with what was read then. Then it starts, or it is read again. */
+async function outwaitClaimed(store: Store, contractId: string): Promise<void> {
+  const where = [
+    { field: "contractId", op: "=", value: contractId },
+    { field: "state", op: "=", value: "running" },
+  ] as const;
+  const [claimed] = await store.read((reader) => reader.find("jobs", { where, limit: 1 }));
+  // Twice: timers may be early.
+  if (claimed !== undefined) await sleep(2 * waitingMsMax);
+}

@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { HandlerContext, WebhookEvent } from "../../src/index.ts";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -92,6 +93,23 @@ export function describeRedact({ name, create }: StoreKind): void {
       await mirror.jobs.runOnce();
       expect(seen).toEqual([[null, null]]);
       expect(await dumpOf(store)).not.toContain(sentinel);
+    });
+
+    it("resolves only when no job starts with the person that was claimed before", async () => {
+      const store = create();
+      const mirror = await openMirror({ store, jobs: { run: false, concurrency: 1 } });
+      const seen: unknown[] = [];
+      const handle = async (event: WebhookEvent, { contract }: HandlerContext) => {
+        if (event.contractId === "CNT-1") seen.push(event.raw, event.reference, contract?.reference);
+        // Of the jobs behind quick ones, the next are claimed already.
+        if (event.contractId === "slow") await mirror.redact("CNT-1");
+      };
+      mirror.on("contract.created", handle, { name: "sees" });
+      const quick = Array.from({ length: 40 }, (_, at) => `quick-${at}`);
+      const sent = [...quick, "slow"].map((id) => delivery("contract.created", { id, contractId: id }));
+      for (const each of [...sent, created]) await mirror.receive(each);
+      await mirror.jobs.runOnce();
+      expect(seen).toEqual([null, null, null]);
     });
 
     it("comes to the same in any order of redaction, deliveries, copies, reads, release and rebuild", async () => {

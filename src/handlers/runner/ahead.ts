@@ -1,5 +1,7 @@
 /** So far ahead jobs are claimed: in the time that a job waits here, its contract changes, and another process could run it. */
 const aheadMs = 20;
+/** None starts later after it was read. A job behind slow ones is for whoever has a free slot, and a redaction waits so long. */
+export const waitingMsMax = 200;
 /** Their bodies are in memory. */
 const aheadMax = 56;
 

@@ -2,6 +2,7 @@
 import { parseRaw } from "../../events/raw.ts";
 import { contractsOf } from "../../queries/contracts.ts";
 import type { MirroredContract } from "../../queries/shapes.ts";
+import { monotonicMs } from "../../shared/timers.ts";
 import { fromFactColumns } from "../../store/fact-columns.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
@@ -14,10 +15,13 @@ export interface Assignment {
   /** The event, transition, anomaly or dead job. */
   readonly subject: unknown;
   readonly contract: MirroredContract | undefined;
+  /** When they were read, by the clock that is never set back. */
+  readonly readAtMs: number;
 }
 
 export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRow[]): Promise<Assignment[]> {
   if (jobs.length === 0) return [];
+  const readAtMs = monotonicMs();
   const eventJobs = jobs.filter(isOfEvent);
   const keys = [...new Set(eventJobs.map(({ contentKey }) => contentKey as string))];
   const ids = [...new Set(jobs.map(({ contractId }) => contractId))].filter((id) => id !== null);
@@ -32,6 +36,7 @@ export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRo
     job,
     subject: isOfEvent(job) ? eventIn(job, byKey, payloadByKey) : job.payload,
     contract: job.contractId === null ? undefined : contracts.get(job.contractId),
+    readAtMs,
   }));
 }
 

@@ -1,8 +1,8 @@
 /** The jobs that this process has claimed: as many as there are slots run, those behind them start as slots get free. */
-import { clearTimeout, monotonicMs, setTimeout } from "../../shared/timers.ts";
+import { monotonicMs, setTimeout } from "../../shared/timers.ts";
 import type { Ending } from "../../store/queue.ts";
 import type { Assignment } from "./assignment.ts";
-import { aheadOf } from "./ahead.ts";
+import { aheadOf, waitingMsMax } from "./ahead.ts";
 import { givenBack } from "./ending.ts";
 
 export interface SlotsParts {
@@ -38,8 +38,8 @@ interface Slot {
   readonly over: Promise<void>;
 }
 
-/** A job behind slow ones is for whoever has a free slot. */
-const patienceMs = 200;
+/** How often jobs that wait are looked at. */
+const lookMs = 50;
 
 export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
   const running = new Map<number, Slot>();
@@ -50,6 +50,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
   let giving: NodeJS.Timeout | undefined;
 
   function fill(): void {
+    giveBack(isStale);
     while (next.length > 0 && running.size < concurrency) start(next.shift() as Assignment);
   }
 
@@ -66,11 +67,17 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
     onEnd();
   }
 
-  function giveBack(): void {
-    if (next.length === 0) return;
-    endings.push(...next.map(({ job }) => givenBack(job)));
-    next = [];
+  function giveBack(isGiven: (assignment: Assignment) => boolean = () => true): void {
+    const given = next.filter(isGiven);
+    if (given.length === 0) return;
+    next = next.filter((each) => !given.includes(each));
+    endings.push(...given.map(({ job }) => givenBack(job)));
     onEnd();
+  }
+
+  function giveBackInTime(): void {
+    giveBack(isStale);
+    giving = next.length > 0 ? setTimeout(giveBackInTime, lookMs).unref() : undefined;
   }
 
   const stopAll = (reason: Error): void => {
@@ -91,17 +98,17 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
     },
 
     add: (assignments) => {
-      next.push(...assignments);
-      if (!isClosed) fill();
-      clearTimeout(giving);
+      const free = isClosed ? 0 : concurrency - running.size;
+      for (const assignment of assignments.slice(0, free)) start(assignment);
+      next.push(...assignments.slice(free));
       if (isClosed) giveBack();
-      else if (next.length > 0) giving = setTimeout(giveBack, patienceMs).unref();
+      else if (giving === undefined) giveBackInTime();
     },
 
     someOver: () => Promise.race(overs()),
     allOver: async () => void (await Promise.all(overs())),
 
-    giveBack,
+    giveBack: () => giveBack(),
 
     drop: (reason) => {
       next = [];
@@ -110,9 +117,13 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
 
     close: (reason) => {
       isClosed = true;
-      clearTimeout(giving);
       stopAll(reason);
       giveBack();
     },
   };
+}
+
+/** Its contract may be another by now, or redacted. */
+function isStale({ readAtMs }: Assignment): boolean {
+  return monotonicMs() - readAtMs >= waitingMsMax;
 }

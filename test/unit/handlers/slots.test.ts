@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Assignment } from "../../../src/handlers/runner/assignment.ts";
 import { runOf } from "../../../src/handlers/runner/ending.ts";
 import { createSlots, type Slots } from "../../../src/handlers/runner/slots.ts";
+import { monotonicMs } from "../../../src/shared/timers.ts";
 import type { JobRow } from "../../../src/store/tables/handlers.ts";
 import { settle } from "../../support/mirror.ts";
 
@@ -36,7 +37,7 @@ function open(concurrency: number): Open {
 }
 
 const assignments = (...seqs: number[]): Assignment[] =>
-  seqs.map((seq) => ({ job: jobOf(seq) }) as Assignment);
+  seqs.map((seq) => ({ job: jobOf(seq), readAtMs: monotonicMs() }) as Assignment);
 
 function jobOf(seq: number): JobRow {
   const times = { nextAttemptAt: "", createdAt: "", finishedAt: null };
@@ -67,6 +68,16 @@ describe("the jobs that a process has claimed", () => {
     expect(endsOf(slots)).toEqual(["2 given-back", "3 given-back"]);
     expect(started).toEqual([1]);
     expect(slots.room(0)).toBe(0);
+  });
+
+  it("are not started long after they were read, but at once where a slot was free", async () => {
+    const { slots, started, finish } = open(1);
+    const old = assignments(1, 2).map((each) => ({ ...each, readAtMs: monotonicMs() - 200 }));
+    slots.add([...old, ...assignments(3)]);
+    finish(1);
+    await settle();
+    expect(started).toEqual([1, 3]);
+    expect(endsOf(slots)).toEqual(["2 given-back", "1 done"]);
   });
 
   it("are given back at close, also those that come later; running ones are told, and may end", async () => {
