@@ -251,6 +251,34 @@ describe("inputs of one instant", () => {
     );
   });
 
+  it("are each taken once, though one follows from where it stays and is looked at twice", () => {
+    const inputs = [
+      event("refund.full-initiated", { seconds: -20, transactionId: "C" }),
+      event("milestone.payment.completed", { seconds: -10, milestoneId: 13, paymentId: "P" }),
+      event("milestone.refund.full-initiated", {
+        seconds: 0,
+        milestoneId: 13,
+        transactionId: "T",
+        previousStatus: "Escrow",
+      }),
+      event("contract.updated", {
+        seconds: 0,
+        status: "RefundInProgress",
+        previousStatus: "RefundInProgress",
+      }),
+      event("contract.completed", { seconds: 0, previousStatus: "Escrow" }),
+    ];
+    const told = foldOf(...inputs).transitions.map((move) => `${move.event} ${move.entity} ${move.to}`);
+    expect(told).toEqual([
+      "refund.full-initiated contract RefundInProgress",
+      "milestone.payment.completed milestone Escrow",
+      "milestone.refund.full-initiated milestone RefundInProgress",
+      "milestone.refund.full-initiated contract RefundInProgress",
+      "contract.updated contract RefundInProgress",
+      "contract.completed contract Completed",
+    ]);
+  });
+
   it("that move nothing come after those that do", () => {
     const nothing = event("milestone.released", { seconds: 0, reference: "last" });
     const moving = event("contract.created", { seconds: 0, reference: "first" });
