@@ -28,8 +28,11 @@ export function* sortInSteps<Item>(
   // Each round leaves half as many.
   for (let count = runs.length; count > 1; count = Math.ceil(count / 2)) {
     const merged: Item[][] = [];
-    for (const [place, run] of runs.entries())
-      if (place % 2 === 0) merged.push(yield* mergeInSteps(run, runs[place + 1] ?? [], compare));
+    for (const [place, run] of runs.entries()) {
+      if (place % 2 === 1) continue;
+      const next = runs[place + 1];
+      merged.push(next === undefined ? run : yield* mergeInSteps(run, next, compare));
+    }
     runs = merged;
   }
   return runs[0] ?? [];
@@ -42,7 +45,7 @@ function* mergeInSteps<Item>(
 ): Steps<Item[]> {
   const merged: Item[] = [];
   let [l, r] = [0, 0];
-  while (merged.length < left.length + right.length) {
+  for (let rest = left.length + right.length; rest > 0; rest--) {
     const [fromLeft, fromRight] = [left[l], right[r]];
     // Of equal ones the left goes first: that is what makes it stable.
     const isLeft =
