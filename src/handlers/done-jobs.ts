@@ -9,7 +9,7 @@ import type { JobRow } from "../store/tables/handlers.ts";
 import { isOncePerEver } from "./subscription.ts";
 
 export interface Sweeper {
-  /** Sweeps from now on, once an hour. */
+  /** Sweeps after some seconds, and once an hour from then on. */
   start(): void;
   /** Removes the jobs that are old enough now. While a sweep runs, it waits for that one. */
   sweep(): Promise<void>;
@@ -19,6 +19,8 @@ export interface Sweeper {
 /** How long a done job stays, for a person who asks what happened. */
 const keepMs = 7 * 86_400_000;
 const everyMs = 3_600_000;
+/** A process that has just started has its first deliveries to answer. */
+const firstAfterMs = 5000;
 const pageRows = 200;
 /** Between two pages, deliveries are committed. */
 const pauseMs = 20;
@@ -48,14 +50,14 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
     await sweeping;
   };
 
-  const repeat = (): void => {
+  const sweepAfter = (ms: number): void => {
     if (closing.signal.aborted) return;
-    timer = setTimeout(() => void sweep().finally(repeat), everyMs);
+    timer = setTimeout(() => void sweep().finally(() => sweepAfter(everyMs)), ms);
     timer.unref();
   };
 
   return {
-    start: () => void sweep().finally(repeat),
+    start: () => sweepAfter(firstAfterMs),
     sweep,
     close: async () => {
       closing.abort();

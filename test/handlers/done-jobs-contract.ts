@@ -81,7 +81,7 @@ export function describeDoneJobs(name: string, create: () => Store): void {
       expect(kinds).toEqual(["unknown-event"]);
     });
 
-    it("go page after page, when a process that runs jobs starts", async () => {
+    it("go page after page, some seconds after a process that runs jobs has started", async () => {
       const clock = testClock();
       const store = create();
       const before = await createMirror({
@@ -100,7 +100,8 @@ export function describeDoneJobs(name: string, create: () => Store): void {
       await before.jobs.runOnce();
       clock.advance(weekMs + 1);
       const after = await openMirror({ store, clock });
-      await expect.poll(async () => (await after.jobs.list()).items).toEqual([]);
+      const left = async () => (await after.jobs.list()).items;
+      await expect.poll(left, { timeout: 60_000, interval: 250 }).toEqual([]);
       await before.close();
     });
   });
