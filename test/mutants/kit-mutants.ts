@@ -238,9 +238,9 @@ const ofTheCore: readonly Mutant[] = [
   {
     ...receive,
     name: "unverified bodies are taken",
-    find: 'if ("outcome" in verified) return refuse(doubt(verified, raw, request, read));',
+    find: 'if ("outcome" in verified) return refuse(retryIfDoubtful(verified, raw, request, read));',
     replace:
-      'if ("outcome" in verified && verified.outcome === "failed") return refuse(doubt(verified, raw, request, read));',
+      'if ("outcome" in verified && verified.outcome === "failed") return refuse(retryIfDoubtful(verified, raw, request, read));',
   },
   {
     ...core,
