@@ -108,7 +108,7 @@ describe("migrations", () => {
       database.close();
       const opening = openMirror({ store: sqlite(file), migrate });
       await expect(opening).rejects.toMatchObject({ code: "schema-version" });
-      await expect(opening).rejects.toThrow(/0001-older.*Delete the database/);
+      await expect(opening).rejects.toThrow(/0001-older.*Move the database away.*import your contracts/);
     },
   );
 
