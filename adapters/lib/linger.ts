@@ -1,21 +1,21 @@
 import { clearTimeout, setTimeout } from "./timers.ts";
 
-/** Nothing has come for so long: the sender waits for its answer. */
+/** If nothing arrives for so long, the sender is waiting for its answer. */
 const idleMs = 500;
-/** However much still comes, nobody holds a connection for longer by it. */
+/** The longest that a sender can hold the connection by sending more. */
 const totalMs = 3000;
 
 export interface Linger {
-  /** Kept when it is time to stop. */
+  /** Resolves when it is time to stop. */
   readonly over: Promise<void>;
-  /** More has come. */
+  /** Call it when more has arrived. */
   readonly more: () => void;
   readonly end: () => void;
 }
 
 /**
- * For how long to throw away what still comes of a body that is refused. A connection that is closed on unread bytes is
- * reset, and the sender would see that instead of the answer.
+ * How long to discard the rest of a refused body. If a connection is closed while bytes are unread, it is reset, and the
+ * sender sees the reset instead of the answer.
  */
 export function createLinger(): Linger {
   const stopped = new AbortController();

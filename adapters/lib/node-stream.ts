@@ -70,7 +70,7 @@ export function toRequest(
 }
 
 /**
- * Sends nothing where something else has answered already. Resolves once the answer has left, or nobody is there to get it.
+ * Sends nothing if something else has answered already. Resolves when the answer is sent, or the connection is gone.
  *
  * @param stream where the body comes from
  */
@@ -85,12 +85,12 @@ export async function sendNode(
   res.writeHead(status, { ...headersFor(req, result), "content-length": Buffer.byteLength(body) });
   if (closes(result) && req.complete === false) await sendCutting(req, res, body, stream);
   else res.end(body);
-  // Node throws away what nobody read of the request, and knows nothing of a stream that a hook put behind it.
+  // Node discards the unread rest of the request, but not that of a stream that a hook made of it.
   if (stream !== req) stream.resume();
   await sent(res);
 }
 
-/** An end that comes before the sender has stopped could reach him before the answer does. On HTTP/2 it ends the one stream. */
+/** Ends the connection only after the sender has stopped, so that he gets the answer first. On HTTP/2 it ends the stream. */
 async function sendCutting(
   req: NodeRequest,
   res: NodeResponse,
@@ -111,7 +111,7 @@ function isHttp2({ httpVersionMajor = 1 }: NodeRequest): boolean {
   return httpVersionMajor >= 2;
 }
 
-/** On HTTP/2 each answer ends its own stream, and the header that ends a connection has no place. */
+/** On HTTP/2 the header `connection` is not allowed: each answer ends its own stream. */
 export function headersFor(
   req: NodeRequest | undefined,
   { headers }: ReceiveResult,
@@ -120,7 +120,7 @@ export function headersFor(
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "connection"));
 }
 
-/** Throws away what still comes, until the sender has stopped or the linger is over. */
+/** Discards what still arrives, until the sender has stopped or the linger is over. */
 export async function discard(stream: NodeBodyStream): Promise<void> {
   const linger = createLinger();
   stream.on("data", linger.more);
@@ -131,7 +131,7 @@ export async function discard(stream: NodeBodyStream): Promise<void> {
   linger.end();
 }
 
-/** An imitation of a response may tell of neither. */
+/** An imitation of a response may have neither event. */
 function sent(res: NodeResponse): Promise<void> {
   return new Promise((resolve) => {
     if (res.writableFinished !== false || res.destroyed === true || res.on === undefined) return resolve();

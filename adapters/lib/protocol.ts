@@ -21,13 +21,13 @@ export type MirrorOpener = () => WebhookReceiver | PromiseLike<WebhookReceiver>;
 /** Never rejects. */
 export type Answer = (request: ReceiveRequest) => Promise<ReceiveResult>;
 
-/** @throws TypeError when `source` is none: a mistake in the set-up, said at start */
+/** @throws TypeError at start if `source` is none of these */
 export function createAnswer(source: MirrorSource): Answer {
   const current = openSource(source);
   return async (request) => {
     try {
       const found = current();
-      // A host may use the buffer of a body again once we wait.
+      // No await if the mirror is there: a host may reuse the buffer of a body while we wait.
       const mirror = found instanceof Promise ? await found : found;
       return mirror === undefined ? failed("starting") : await mirror.receive(request);
     } catch (error) {
@@ -37,12 +37,12 @@ export function createAnswer(source: MirrorSource): Answer {
   };
 }
 
-/** An error of the host's own, in the place of a request: the mirror has the log. */
+/** An error of the host instead of a request: the mirror logs it. */
 export function faultOf(error: unknown, hint: string): ReceiveRequest {
   return { headers: [], fault: error ?? "nothing", hint };
 }
 
-/** Whether the answer ends the connection, so that what still comes of the request has to be thrown away before. */
+/** Whether the answer ends the connection. Then the rest of the request must be discarded first. */
 export function closes({ headers }: ReceiveResult): boolean {
   return headers["connection"] === "close";
 }
@@ -80,7 +80,7 @@ function openLazily(open: MirrorOpener): Current {
   };
 }
 
-/** The mirror that has the logger never came to be, and the host goes on: without a word nobody would know why it answers 503. */
+/** If the mirror does not open, there is no logger. So a process warning says why the host answers 503. */
 async function openWith(open: MirrorOpener): Promise<WebhookReceiver | undefined> {
   try {
     const ready = await open();
@@ -103,7 +103,7 @@ function warn(code: string, message: string): void {
   process.emitWarning(message, { type: "EscrowMirrorWarning", code });
 }
 
-/** Of an error that is not ours only its kind: the host's own code made it, and its message may quote a secret. */
+/** Of foreign errors only the kind: the message may quote a secret. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return `a ${typeof error} was thrown`;
   const { name, code } = error as NodeJS.ErrnoException;
@@ -111,7 +111,7 @@ function causeOf(error: unknown): string {
   return typeof code === "string" ? `${name} ${code}` : name;
 }
 
-/** In the shape of a mirror's own answers: retryable, so that the delivery comes again. */
+/** An answer like the mirror's own. The service retries it. */
 function failed(reason: "starting" | "internal-error"): ReceiveResult {
   return {
     status: 503,

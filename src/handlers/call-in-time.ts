@@ -4,13 +4,13 @@ export interface CallLimits {
   /** The handler's name, for the message. */
   readonly handler: string;
   readonly timeoutMs: number;
-  /** Aborted when the handler has to stop for another reason. It may still end well then, within its time. */
+  /** Aborted when the handler must stop for another reason. Within its time it may still succeed. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Calls a handler with a signal, and waits for it no longer than its time. Rejects with what it threw, or with a
- * `TimeoutError`: a handler that goes on then is left alone.
+ * Calls a handler with a signal, and waits for it until its time is over. Rejects with what it threw, or with a
+ * `TimeoutError`. The handler may go on after that: nobody waits for it.
  */
 export async function callInTime(
   { handler, timeoutMs, stop }: CallLimits,

@@ -1,13 +1,10 @@
-/** The handlers of one mirror: what it offers to register them, and what its receiver and its queries need of them. */
+/** The handlers of one mirror: registering them, running their jobs, and their part of a commit. */
 import { randomUUID } from "node:crypto";
-import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import { sleep } from "../shared/timers.ts";
-import { holdPayloads } from "../store/payload.ts";
 import type { Store } from "../store/store.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
-import { checkText } from "../queries/arguments.ts";
 import type { DefinedHandler } from "./define-handler.ts";
 import {
   checkFunction,
@@ -22,13 +19,13 @@ import { createSweeper } from "./done-jobs.ts";
 import { createInCommit, type InCommit } from "./in-commit.ts";
 import type { Inside } from "./inside.ts";
 import { createRegistry, type Registry } from "./registry.ts";
+import { addReplay } from "./replay.ts";
 import { isAnyDue } from "./runner/lookout.ts";
 import { createRun } from "./runner/run.ts";
 import { createRunner, type Runner, type RunnerOptions } from "./runner/runner.ts";
-import { eventJob, hears, type Filter } from "./subscription.ts";
 
 export interface HandlersParts {
-  /** Inside a handler's transaction, its reads go through that transaction. */
+  /** Reads inside a handler's transaction go through that transaction. */
   readonly store: Store;
   readonly inside: Inside;
   readonly clock: Clock;
@@ -48,9 +45,9 @@ export interface Handlers {
   define(handlers: readonly DefinedHandler[]): void;
   replay(id: string): Promise<number>;
   idle(): Promise<void>;
-  /** Runs what is due, and removes what is long done. Gives the number of runs. */
+  /** Runs due jobs, and removes old done ones. Resolves with the number of runs. */
   runOnce(signal: AbortSignal | undefined): Promise<number>;
-  /** Starts no more jobs. Running ones are told to stop, and are given back after `deadlineMs`. */
+  /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -106,22 +103,9 @@ export function createHandlers(parts: HandlersParts): Handlers {
     },
 
     replay: async (id) => {
-      checkText(id);
-      const added = await store.transaction(async (tx) => {
-        const [row] = await tx.find("deliveries", { where: [{ field: "id", op: "=", value: id }] });
-        if (row === undefined || row.outcome !== "applied" || row.event === null) throw notApplied(id);
-        const { contentKey, contractId, event } = row;
-        await holdPayloads(tx, [contentKey]);
-        const delivery = { contentKey, webhookId: row.webhookId, contractId, event };
-        const all = await tx.find("subscriptions", { orderBy: ["name"] });
-        const hearing = all.filter(
-          ({ filter }) => "events" in (filter as Filter) && hears(filter as never, delivery),
-        );
-        const again = ` again ${randomUUID()}`;
-        return tx.jobs.insert(hearing.map(({ name }) => eventJob(name, delivery, again)));
-      });
+      const added = await addReplay(store, id);
       runner.wake();
-      return added.length;
+      return added;
     },
 
     idle: async () => {
@@ -129,9 +113,9 @@ export function createHandlers(parts: HandlersParts): Handlers {
       await registry.caughtUp();
       for (;;) {
         if (options.run) await runner.drain();
-        // A lost worker's job is running at one look and due at the next: due is looked for again, after running.
-        const isOwing = await isOwed(store, registry.names());
-        if (!isOwing && !(options.run && (await isAnyDue(store, registry, clock)))) return;
+        // A lost worker's job is running first and due later. So due jobs are looked for after running ones.
+        const isRunning = await isAnyRunning(store, registry.names());
+        if (!isRunning && !(options.run && (await isAnyDue(store, registry, clock)))) return;
         await sleep(store.lookEveryMs);
       }
     },
@@ -139,18 +123,11 @@ export function createHandlers(parts: HandlersParts): Handlers {
 }
 
 /** Whether a job of these handlers is running, here or in another process. */
-async function isOwed(store: Store, names: readonly string[]): Promise<boolean> {
+async function isAnyRunning(store: Store, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false;
   const where = [
     { field: "handler", op: "in", value: names },
     { field: "state", op: "=", value: "running" },
   ] as const;
   return (await store.read((reader) => reader.find("jobs", { where, limit: 1 }))).length > 0;
-}
-
-function notApplied(id: string): EscrowMirrorError {
-  return new EscrowMirrorError(
-    "not-found",
-    `no applied delivery has the id ${id}: pass the id, not the webhookId, of an item of mirror.deliveries.list()`,
-  );
 }

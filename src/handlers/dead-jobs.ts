@@ -4,8 +4,11 @@ import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Tells handlers of `job-dead` of these jobs. A dead job of such a handler tells nobody. */
-export async function tellOfDead(tx: StoreTransaction, jobs: readonly Pick<JobRow, "seq">[]): Promise<void> {
+/** Adds jobs for the handlers of `job-dead`. Dead jobs of these handlers themselves add none. */
+export async function notifyOfDead(
+  tx: StoreTransaction,
+  jobs: readonly Pick<JobRow, "seq">[],
+): Promise<void> {
   if (jobs.length === 0) return;
   const subscriptions = (await tx.find("subscriptions")).filter(
     ({ kind, filter }) => kind === "event" && "events" in (filter as object),
@@ -20,7 +23,7 @@ export async function tellOfDead(tx: StoreTransaction, jobs: readonly Pick<JobRo
   await tx.jobs.insert(listeners.flatMap(({ name }) => dead.map((job) => jobOf(name, job))));
 }
 
-/** One for each death: a job that was retried may die again. */
+/** The time is in the key, because a job that was retried can be dead again. */
 function jobOf(handler: string, job: JobRow): NewJob {
   const { seq, contractId, webhookId, finishedAt } = job;
   const jobKey = `dead ${seq} ${finishedAt ?? ""}`;

@@ -11,18 +11,18 @@ import { isOncePerEver } from "./subscription.ts";
 export interface Sweeper {
   /** Sweeps after some seconds, and once an hour from then on. */
   start(): void;
-  /** Removes the jobs that are old enough now. While a sweep runs, it waits for that one. */
+  /** Removes old jobs now. If a sweep runs already, it waits for that one instead. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long a done job stays, for a person who asks what happened. */
+/** How long a done job stays: a person may ask what happened. */
 const keepMs = 7 * 86_400_000;
 const everyMs = 3_600_000;
 /** A process that has just started has its first deliveries to answer. */
 const firstAfterMs = 5000;
 const pageRows = 200;
-/** Between two pages, deliveries are committed. */
+/** In a pause between two pages, deliveries can commit. */
 const pauseMs = 20;
 
 export function createSweeper(store: Store, clock: Clock): Sweeper {
@@ -45,7 +45,7 @@ export function createSweeper(store: Store, clock: Clock): Sweeper {
   }
 
   const sweep = async (): Promise<void> => {
-    // It may fail: the next sweep removes the rest.
+    // If it fails, the next sweep removes the rest.
     sweeping ??= settle(sweepAll).finally(() => (sweeping = undefined));
     await sweeping;
   };
@@ -102,7 +102,7 @@ export async function sweepPage(
   return { removed: old.length, next: last && [last.createdAt, last.seq] };
 }
 
-/** Removes counts of failures that were last written before a time. They are no jobs, and not counted. */
+/** Removes counts of failures that were last written before a time. `removed` is 0, because they are no jobs. */
 export async function sweepFailures(
   tx: StoreTransaction,
   { before, after, rowsMax }: Omit<SweepPage, "state">,

@@ -1,15 +1,15 @@
-/** The handlers' part of a commit: it writes their jobs, and runs those inside the transaction. */
+/** The handlers' part of a commit: it adds their jobs, and runs the `inTransaction` handlers. */
 import { toIsoTime, type Clock } from "../shared/clock.ts";
-import { EscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
 import { monotonicMs } from "../shared/timers.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { FailureRow, JobRow } from "../store/tables/handlers.ts";
 import { isTimeout } from "./call-in-time.ts";
-import { tellOfDead } from "./dead-jobs.ts";
+import { notifyOfDead } from "./dead-jobs.ts";
 import type { WebhookEvent } from "./event.ts";
 import type { Handler } from "./handler.ts";
+import { HandlerFault, TimeIsUp } from "./handler-fault.ts";
 import { callInTransaction } from "./in-transaction.ts";
 import type { Inside } from "./inside.ts";
 import type { Registry } from "./registry.ts";
@@ -27,38 +27,12 @@ import { describe, isStoreFault } from "./thrown.ts";
 export interface FreshDelivery extends AppliedDelivery {
   readonly digest: string;
   readonly toEvent: () => WebhookEvent;
-  /** Its contract's personal data is erased: what a handler throws is not stored. */
+  /** Whether its contract's personal data is erased. If so, a handler's error text is not stored. */
   readonly isRedacted?: boolean;
 }
 
 export interface FreshNews extends News {
   readonly deliveries: readonly FreshDelivery[];
-}
-
-/** A handler failed inside a delivery's transaction: the delivery is to be sent again. */
-export class HandlerFault extends EscrowMirrorError {
-  readonly digest: string;
-  readonly handler: string;
-  readonly contractId: string | null;
-  /** The store failed while the handler ran. Only when it happens again and again is the handler to blame. */
-  readonly isOfStore: boolean;
-
-  constructor({ digest, contractId }: FreshDelivery, handler: string, cause: unknown) {
-    const message = `handler ${handler} threw inside the delivery's transaction, which was rolled back (${nameOfError(cause)})`;
-    super("handler-failed", message, { cause });
-    this.digest = digest;
-    this.handler = handler;
-    this.contractId = contractId;
-    this.isOfStore = isStoreFault(cause);
-  }
-}
-
-/**
- * The handlers' time in this commit is used up. It has no code, so it counts as a fault of one arrival, and the batch is
- * halved: each half gets the whole time.
- */
-export class TimeIsUp extends Error {
-  override readonly name = "TimeIsUp";
 }
 
 export interface InCommitParts {
@@ -69,28 +43,28 @@ export interface InCommitParts {
   readonly handlerTimeoutMs: number;
 }
 
-/** At this failure of a handler its delivery is committed without it. */
+/** At this many failures of a handler, the delivery is committed without its rows. */
 const failuresMax = 3;
-/** At this failure of the store while a handler runs, too. The service sends a delivery six times. */
+/** The same for failures of the store while the handler runs. The service sends a delivery six times. */
 const faultsMax = 5;
 
 export interface InCommit {
-  /** Reads the handlers that hear of this commit. Ask early and await late: other work goes on meanwhile. */
+  /** Reads the subscriptions that this commit adds jobs for. Call it early and await it late: other work runs meanwhile. */
   subscriptionsOf(tx: StoreTransaction): Promise<Subscription[]>;
   /**
-   * Writes jobs, and runs `inTransaction` handlers, after everything else in the transaction.
+   * Adds jobs, and runs `inTransaction` handlers. Call it last in the transaction.
    *
    * @param spent the milliseconds that handlers have used in this transaction
    */
-  tell(
+  notify(
     tx: StoreTransaction,
     subscriptions: readonly Subscription[],
     news: FreshNews,
     spent: Spent,
   ): Promise<void>;
   /**
-   * Counts a failure, in a transaction of its own: that of the delivery is gone. Gives whether the delivery can be committed
-   * without the handler now.
+   * Counts a failure. Call it in a new transaction: the delivery's was rolled back. Resolves with whether the delivery can
+   * now be committed without the handler.
    */
   countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<boolean>;
 }
@@ -98,7 +72,7 @@ export interface InCommit {
 /** The milliseconds that handlers have used in one transaction. */
 export interface Spent {
   ms: number;
-  /** The transaction has one delivery: each handler of it may take its whole time. */
+  /** Whether the transaction has only one delivery. Then each handler gets the whole time. */
   readonly isAlone: boolean;
 }
 
@@ -186,7 +160,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
       { field: "handler", op: "=", value: name },
       { field: "jobKey", op: "=", value: job.jobKey },
     ] as const;
-    await tellOfDead(tx, await tx.find("jobs", { where }));
+    await notifyOfDead(tx, await tx.find("jobs", { where }));
   }
 
   return {
@@ -197,7 +171,7 @@ export function createInCommit(parts: InCommitParts): InCommit {
       return rows.filter(({ cursor }) => cursor === null) as Subscription[];
     },
 
-    async tell(tx, subscriptions, news, spent) {
+    async notify(tx, subscriptions, news, spent) {
       const within = subscriptions.filter(({ kind }) => kind === "transaction");
       const after = subscriptions.filter(({ kind }) => kind !== "transaction");
       await tx.jobs.insert(jobsFor(after, news));
@@ -225,8 +199,4 @@ async function failuresOf(
   const digests = deliveries.map(({ digest }) => digest);
   const rows = digests.length === 0 ? [] : await tx.lookup("failures", "digest", digests);
   return new Map(rows.map((row) => [`${row.digest} ${row.handler}`, row]));
-}
-
-export function isHandlerFault(error: unknown): error is HandlerFault {
-  return error instanceof HandlerFault;
 }

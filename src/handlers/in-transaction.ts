@@ -23,7 +23,7 @@ export interface Call {
   readonly timeoutMs: number;
 }
 
-/** Rejects with what the handler threw, with a `TimeoutError`, or with the store's own fault where one was in the way. */
+/** Rejects with what the handler threw, or with a `TimeoutError`. If the store failed meanwhile, with the store's error. */
 export async function callInTransaction(
   tx: StoreTransaction,
   { handler, event, idempotencyKey, timeoutMs }: Call,

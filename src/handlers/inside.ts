@@ -1,4 +1,4 @@
-/** Tells whether code runs inside a handler. There some calls would wait for themselves: for its transaction, or for its job. */
+/** Knows whether code runs inside a handler. Some calls would deadlock there: they wait for the handler that calls them. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
@@ -17,11 +17,11 @@ export interface Inside {
   transaction<T>(tx: StoreTransaction, work: () => Promise<T>): Promise<T>;
   job<T>(work: () => Promise<T>): Promise<T>;
   isInTransaction(): boolean;
-  /** @throws EscrowMirrorError `inside-transaction` inside a transaction, where `what` would wait for itself */
+  /** @throws EscrowMirrorError `inside-transaction` inside a handler's transaction. `what` names the call. */
   refuseInTransaction(what: string): void;
-  /** The same inside any handler. */
+  /** The same, but inside any handler. */
   refuseInHandler(what: string): void;
-  /** The same store, but inside a handler's transaction reads go through that transaction. */
+  /** Wraps a store: inside a handler's transaction, reads go through that transaction, and writes are refused. */
   wrap(store: Store): Store;
 }
 

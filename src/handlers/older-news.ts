@@ -1,20 +1,44 @@
+/** The jobs of a new handler for deliveries that are stored already. */
 import { groupBy } from "../shared/group-by.ts";
-import type { StoreTransaction } from "../store/store.ts";
+import { toIsoTime } from "../shared/clock.ts";
+import { createPace } from "../shared/pace.ts";
+import { holdPayloads } from "../store/payload.ts";
+import type { StoreTransaction, Stretch } from "../store/store.ts";
+import { allBut } from "../store/tables.ts";
 import type { AnomalyRow } from "../store/tables/contracts.ts";
 import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
 import { toTransition } from "../queries/contracts.ts";
-import type { Filter, Move, News } from "./subscription.ts";
+import { jobsFor, type Filter, type Move, type News, type Subscription } from "./subscription.ts";
+
+const pageRows = 200;
+
+/** Adds the jobs of one page of older deliveries. Resolves with whether it was the last page. */
+export async function turnPage(tx: StoreTransaction, name: string): Promise<boolean> {
+  const [row] = await tx.lookup("subscriptions", "name", [name]);
+  if (row === undefined || row.cursor === null) return true;
+  const page = await tx.find("deliveries", {
+    where: [{ field: "seq", op: ">", value: row.cursor }],
+    orderBy: ["seq"],
+    limit: pageRows,
+  });
+  const subscription = row as Subscription;
+  const jobs = jobsFor([subscription], await newsOf(tx, page, subscription.filter));
+  await holdPayloads(
+    tx,
+    jobs.flatMap(({ contentKey }) => contentKey ?? []),
+  );
+  await tx.jobs.insert(jobs);
+  const cursor = page.length < pageRows ? null : (page.at(-1)?.seq ?? null);
+  await tx.updateEach("subscriptions", "name", [{ name, cursor }]);
+  return cursor === null;
+}
 
 /**
- * The news in stored deliveries for a new handler. Moves are those of the present history: the mirror's state before
- * each delivery is not kept.
+ * The news of stored deliveries. Moves come from the present history, because the mirror does not store its state before
+ * each delivery.
  */
-export async function newsOf(
-  reader: StoreTransaction,
-  page: readonly DeliveryRow[],
-  filter: Filter,
-): Promise<News> {
+async function newsOf(reader: StoreTransaction, page: readonly DeliveryRow[], filter: Filter): Promise<News> {
   const applied = page.filter(({ outcome }) => outcome === "applied");
   const ofTransitions = "entity" in filter;
   const ofAnomalies = !ofTransitions && filter.events.includes("anomaly");
@@ -59,4 +83,29 @@ function webhookIdsOf(page: readonly DeliveryRow[]): string[] {
 
 function contractsOf(page: readonly DeliveryRow[]): string[] {
   return [...new Set(page.map(({ contractId }) => contractId))].filter((id) => id !== null);
+}
+
+/** Deliveries commit in another order than they arrive. But each commits within this time, even if clocks differ. */
+const outOfOrderMs = 60_000;
+
+/**
+ * The `seq` after which a handler with `since` begins: one below the smallest `seq` of the first minute. It reads the index of
+ * arrivals in pages, so its cost depends on the deliveries of that minute alone.
+ */
+export async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
+  const pace = createPace();
+  const without = allBut("deliveries", ["receivedAt", "seq"]);
+  let least = Number.MAX_SAFE_INTEGER;
+  let stretch: Pick<Stretch<DeliveryRow>, "from" | "after" | "until"> = { from: since };
+  for (;;) {
+    const asked = { by: ["receivedAt", "seq"], ...stretch, rowsMax: pageRows } as const;
+    const rows = await tx.walk("deliveries", asked, { without });
+    for (const { seq } of rows) least = Math.min(least, seq);
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (first === undefined || last === undefined || rows.length < pageRows) break;
+    const until = stretch.until ?? toIsoTime(Date.parse(first.receivedAt) + outOfOrderMs);
+    stretch = { after: [last.receivedAt, last.seq], until };
+    await pace();
+  }
+  return least === Number.MAX_SAFE_INTEGER ? least : least - 1;
 }

@@ -1,38 +1,32 @@
 /**
- * Which handlers this process runs, and their rows: every process that commits writes jobs by these rows. A new handler gets
- * what was received since this mirror was created, or since a time of its own. Deliveries older than its row are read page by
- * page. Each page holds the lock that keeps commits out: so none is missed, and none comes twice.
+ * The handlers that this process runs, and their rows in `subscriptions`. Every process that commits adds jobs by these rows.
+ * A new handler gets the deliveries since this mirror was created, or since its own `since`. Those that are older than its
+ * row are read page by page. Each page is read under a lock that commits wait for: so no delivery is missed or comes twice.
  */
-
 import { isDeepStrictEqual } from "node:util";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { createPace } from "../shared/pace.ts";
 import { settle } from "../shared/result.ts";
 import { sleep } from "../shared/timers.ts";
-import { holdPayloads } from "../store/payload.ts";
-import type { Store, StoreTransaction, Stretch } from "../store/store.ts";
-import { allBut } from "../store/tables.ts";
-import type { DeliveryRow } from "../store/tables/deliveries.ts";
+import type { Store, StoreTransaction } from "../store/store.ts";
 import type { Handler } from "./handler.ts";
-import { newsOf } from "./older-news.ts";
-import { jobsFor, type Subscription } from "./subscription.ts";
+import { seqBefore, turnPage } from "./older-news.ts";
 
 export interface Registry {
-  /** Adds a handler at once; its row is written before this process commits anything more. Gives the way to stop it. */
+  /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
   add(handler: Handler): () => void;
   /** The handler of that name, if this process runs it. */
   get(name: string): Handler | undefined;
   /** Handlers whose jobs this process may take. */
   names(): readonly string[];
-  /** Writes the rows that are not written yet. Rejects with `store-unavailable` where it can't now. */
+  /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
   ensure(): Promise<void>;
-  /** Resolves when every row is written, and its older deliveries are read. Rejects with the reason of the first that was refused. */
+  /** Resolves when all rows are written and older deliveries are read. Rejects with the error of the first refused handler. */
   caughtUp(): Promise<void>;
   /** For `health()`: handlers that were refused. */
   warnings(): readonly string[];
-  /** Stops going through older deliveries. */
+  /** Stops reading older deliveries. */
   close(): Promise<void>;
 }
 
@@ -71,14 +65,14 @@ export function createRegistry(parts: RegistryParts): Registry {
     }
   }
 
-  /** Handlers that start now share a transaction, so that a thousand of them don't hold up the first delivery. */
+  /** Handlers without `since` share a transaction, so that a thousand of them don't delay the first delivery. */
   function nextPage(): readonly Handler[] {
     const [first] = unwritten;
     if (first === undefined || first.since !== undefined) return first === undefined ? [] : [first];
     return [...unwritten].filter(({ since }) => since === undefined).slice(0, pageRows);
   }
 
-  /** Gives the reason of each that is refused, at its place. */
+  /** Resolves with one entry for each handler: the error of a refused one, else `undefined`. */
   async function registerAll(
     tx: StoreTransaction,
     page: readonly Handler[],
@@ -95,7 +89,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     logger.error({ step: "notify", handler: handler.name }, error.message);
   }
 
-  /** Gives the reason where it is refused. */
+  /** Resolves with the error if it is refused. */
   async function register(
     tx: StoreTransaction,
     { name, kind, filter, since }: Handler,
@@ -141,7 +135,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       if (handlers.has(handler.name)) throw taken(handler.name);
       handlers.set(handler.name, handler);
       unwritten.add(handler);
-      // The next call of ensure() rejects with it.
+      // The next call of ensure() rejects with the same error.
       ensure().catch(() => undefined);
       return () => {
         if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
@@ -165,59 +159,13 @@ export function createRegistry(parts: RegistryParts): Registry {
   };
 }
 
-/** Whether the handler has caught up. */
-async function turnPage(tx: StoreTransaction, name: string): Promise<boolean> {
-  const [row] = await tx.lookup("subscriptions", "name", [name]);
-  if (row === undefined || row.cursor === null) return true;
-  const page = await tx.find("deliveries", {
-    where: [{ field: "seq", op: ">", value: row.cursor }],
-    orderBy: ["seq"],
-    limit: pageRows,
-  });
-  const subscription = row as Subscription;
-  const jobs = jobsFor([subscription], await newsOf(tx, page, subscription.filter));
-  await holdPayloads(
-    tx,
-    jobs.flatMap(({ contentKey }) => contentKey ?? []),
-  );
-  await tx.jobs.insert(jobs);
-  const cursor = page.length < pageRows ? null : (page.at(-1)?.seq ?? null);
-  await tx.updateEach("subscriptions", "name", [{ name, cursor }]);
-  return cursor === null;
-}
-
-/** The store may be away for a while: the pages that are done stay done. */
+/** If the store is away, it is tried again later. Finished pages stay. */
 async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
   const done = await settle(work);
   if (done.ok) return done.value;
   if (!isEscrowMirrorError(done.error, "store-unavailable")) return true;
   await sleep(1000);
   return false;
-}
-
-/** Deliveries commit in another order than they arrive. But each commits within this time, even where clocks differ. */
-const outOfOrderMs = 60_000;
-
-/**
- * Where a handler with `since` begins: before the least number among the deliveries of the first minute. It reads the index
- * of arrivals in pages, so its cost depends on the deliveries of that minute alone.
- */
-async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
-  const pace = createPace();
-  const without = allBut("deliveries", ["receivedAt", "seq"]);
-  let least = Number.MAX_SAFE_INTEGER;
-  let stretch: Pick<Stretch<DeliveryRow>, "from" | "after" | "until"> = { from: since };
-  for (;;) {
-    const asked = { by: ["receivedAt", "seq"], ...stretch, rowsMax: pageRows } as const;
-    const rows = await tx.walk("deliveries", asked, { without });
-    for (const { seq } of rows) least = Math.min(least, seq);
-    const [first, last] = [rows[0], rows.at(-1)];
-    if (first === undefined || last === undefined || rows.length < pageRows) break;
-    const until = stretch.until ?? toIsoTime(Date.parse(first.receivedAt) + outOfOrderMs);
-    stretch = { after: [last.receivedAt, last.seq], until };
-    await pace();
-  }
-  return least === Number.MAX_SAFE_INTEGER ? least : least - 1;
 }
 
 function otherKind(name: string, known: string, given: string): EscrowMirrorError {

@@ -1,4 +1,4 @@
-/** Filters of handlers, and the jobs that a commit owes them. Pure. */
+/** Filters of handlers, and the jobs that they get from a commit. Pure. */
 import { createHash } from "node:crypto";
 import type { NewJob } from "../store/queue.ts";
 import type { SubscriptionRow } from "../store/tables/handlers.ts";
@@ -41,7 +41,7 @@ export interface AppliedDelivery {
   readonly contractId: string | null;
 }
 
-/** A move of the mirror's present state, and the input that it came of. */
+/** A move of the mirror's present state, and the input that caused it. */
 export interface Move {
   /** The delivery's content key, or the digest of an API answer. */
   readonly inputKey: string;
@@ -65,7 +65,7 @@ function jobsOf({ name, filter }: Subscription, news: News): NewJob[] {
   ];
 }
 
-/** Whether a handler of events is owed this delivery. */
+/** Whether a handler of events gets this delivery. */
 export function hears({ events }: EventFilter, { event }: Pick<AppliedDelivery, "event">): boolean {
   return events.includes("*") || events.includes(event);
 }
@@ -76,7 +76,7 @@ export function isMoveOf({ entity, from, to }: TransitionFilter, transition: Tra
   return isFrom && (to === undefined || to.includes(transition.to));
 }
 
-/** @param again tells a replay from the first time */
+/** @param again makes the key of a replay differ from the first */
 export function eventJob(handler: string, delivery: AppliedDelivery, again = ""): NewJob {
   const { contentKey, webhookId, contractId } = delivery;
   return { handler, contractId, jobKey: contentKey + again, contentKey, webhookId, payload: null };
@@ -91,14 +91,14 @@ function moveJob(handler: string, { inputKey, contentKey, transition }: Move): N
 const everPrefix = "anomaly ";
 
 /**
- * Whether the job's row stays for ever, to say that its handler was told. Each refold finds an anomaly again; every other
- * fact is committed once.
+ * Whether the job's row stays for ever. Each refold finds an anomaly again, and the row shows that its handler got it. All
+ * other facts are committed once.
  */
 export function isOncePerEver(jobKey: string): boolean {
   return jobKey.startsWith(everPrefix);
 }
 
-/** One for each contract, kind and detail, ever. */
+/** Only one job for each contract, kind and detail, for ever. */
 function anomalyJob(handler: string, anomaly: Anomaly): NewJob {
   const { contractId, webhookId } = anomaly;
   const jobKey = anomalyKey(anomaly);
@@ -113,7 +113,7 @@ export function anomalyKey({
   return `${everPrefix}${hashOf(JSON.stringify([contractId, kind, detail]))}`;
 }
 
-/** Keys are of bounded length, whatever the ids. */
+/** So keys have a bounded length, however long the ids are. */
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,15 +1,15 @@
-/** Reads whatever a handler has thrown. It may be anything, and may throw itself when it is read. */
+/** Reads what a handler has thrown. It may be any value, and reading it may throw again. */
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 
 const errorLengthMax = 1000;
 
-/** A fault of the store is no fault of the handler's, and costs no attempt. */
+/** Whether the store failed, not the handler. */
 export function isStoreFault(error: unknown): boolean {
   return isEscrowMirrorError(error, "store-unavailable", "closed");
 }
 
 /**
- * The error that a handler threw, or another in its place where that throws when it is looked at: it would end the process.
+ * The error that a handler threw. If reading it throws, another error in its place: it would end the process later.
  */
 export function readable(error: unknown): unknown {
   try {
@@ -22,7 +22,7 @@ export function readable(error: unknown): unknown {
   }
 }
 
-/** For `jobs.list()`. It stays in the integrator's database, so it may be the handler's own words. */
+/** The text for `jobs.list()`. It may quote the handler's error, because it stays in the app's own database. */
 export function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, errorLengthMax);

@@ -1,16 +1,16 @@
-/** The work that handlers are owed, for health: how many jobs, and whether anybody runs them. */
+/** For `health()`: how many jobs there are, and whether any process runs them. */
 import { countJobs, type JobCounts } from "../queries/counts.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreReader } from "../store/store.ts";
 
-/** A handler that is owed jobs which no process runs: its code is gone, or the process that has it is not started. */
+/** A handler with due jobs that no process runs: its code was removed, or its process is not started. */
 export interface Orphan {
   readonly handler: string;
   /** When its oldest job became due. ISO 8601. */
   readonly dueAt: string;
 }
 
-/** A job may be due, and a worker silent, for so long: a cron job may run handlers every few minutes. */
+/** How long a job may be due, and a worker silent, without a warning: cron may run handlers every few minutes. */
 const patienceMs = 600_000;
 
 export interface Workload {
@@ -18,7 +18,7 @@ export interface Workload {
   readonly orphans: readonly Orphan[];
 }
 
-/** Inside a read, the database goes by an index. Otherwise it would plan by the statistics of a busy table, which are old. */
+/** All counts are in one `store.read`, where statements use an index. Else old statistics of a busy table would mislead. */
 export async function workloadOf(store: Store, clock: Clock): Promise<Workload> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
   const [jobs, names] = await store.read((reader) =>
@@ -32,7 +32,7 @@ export async function workloadOf(store: Store, clock: Clock): Promise<Workload> 
   return { jobs, orphans };
 }
 
-/** The handlers that no worker runs. A worker counts until it has been silent for too long. */
+/** The handlers that no worker runs. A worker that is silent for too long does not count. */
 async function withoutWorker(reader: StoreReader, lateAt: string): Promise<string[]> {
   const subscriptions = await reader.find("subscriptions", { orderBy: ["name"] });
   if (subscriptions.length === 0) return [];

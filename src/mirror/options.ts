@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FoldOptions } from "../domain/fold.ts";
-import type { Backoff } from "../handlers/backoff.ts";
+import type { Backoff } from "../handlers/runner/backoff.ts";
 import type { DefinedHandler } from "../handlers/define-handler.ts";
 import type { RunnerOptions } from "../handlers/runner/runner.ts";
 import type { ReceiverParts } from "../receiver/receive.ts";
@@ -43,8 +43,7 @@ export interface MirrorOptions {
   readonly handlerTimeoutMs?: number | undefined;
   /**
    * How long a call of `contracts.create` or `refunds.create` may be without an answer and a webhook, before an anomaly
-   * `intent-open` tells
-   * of it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
+   * `intent-open` reports it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
    */
   readonly intentTimeoutMs?: number | undefined;
   /** A tracer and a meter of OpenTelemetry, either or both. Without them, `mirror.metrics()` shows the same numbers. */
@@ -116,9 +115,8 @@ export interface JobsOptions {
   /** After how many failed attempts a job is dead. Default 15. */
   readonly maxAttempts?: number | undefined;
   /**
-   * The wait before the second attempt. It doubles for each further attempt, up to an hour. Or a function of the
-   * number of attempts: where it throws or gives no number, the default counts. Milliseconds, default 1,000; a year at
-   * most.
+   * The wait before the second attempt. It doubles for each further attempt, up to an hour. Or a function of the number
+   * of attempts. If it throws or returns no number, the default is used. Milliseconds, default 1,000; a year at most.
    */
   readonly backoffMs?: Backoff | undefined;
 }

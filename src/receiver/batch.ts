@@ -1,5 +1,5 @@
-/** A batch on its way into the database: one transaction for all of it, and what a failure means. */
-import { isHandlerFault, type HandlerFault } from "../handlers/in-commit.ts";
+/** Commits a batch in one transaction, and turns failures into verdicts. */
+import { isHandlerFault, type HandlerFault } from "../handlers/handler-fault.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";
@@ -24,7 +24,7 @@ export interface BatchParts extends CommitParts {
 export function createBatchCommit(parts: BatchParts) {
   const { store, log, proof, listeners, recorder } = parts;
 
-  /** If one arrival makes the batch fail, the batch is halved until that arrival is alone. So the others don't fail with it. */
+  /** If one arrival makes the batch fail, the batch is halved until that one is alone. So the others don't fail with it. */
   async function commit(batch: readonly Arrival[]): Promise<readonly Verdict[]> {
     const way = startWay("dedupe");
     const done = await settle(() => commitIn(batch, way));
@@ -60,7 +60,7 @@ export function createBatchCommit(parts: BatchParts) {
     return done.committed.map(({ outcome, webhookId, reason }) => ({ outcome, webhookId, reason, way }));
   }
 
-  /** Its transaction is rolled back, and the service sends the delivery again, or has it committed without the handler. */
+  /** The transaction was rolled back. The delivery is committed without the handler, or the service sends it again. */
   async function afterHandlerFault(
     batch: readonly Arrival[],
     fault: HandlerFault,
@@ -94,7 +94,7 @@ function failAll(batch: readonly Arrival[], error: unknown, way: Way): Verdict[]
   return batch.map((arrival) => ({ ...failed(reasonOf(error), webhookIdOf(arrival)), way }));
 }
 
-/** Whether the fault may be one arrival's own: the store's would meet all of them. */
+/** Whether one arrival may be the cause. A fault of the store would hit all of them. */
 function isOwn(error: unknown): boolean {
   return reasonOf(error) === "internal-error";
 }

@@ -1,6 +1,6 @@
 /**
- * One transaction, whoever asks for it: a batch of deliveries, a release, a rebuild. transition → persist → notify follow
- * what is newly applied, so no way into the tables leaves one of them out.
+ * The one transaction of a batch, a release, a rebuild or a redaction. It runs transition → persist → notify on what is newly
+ * applied: no way into the tables skips one of them.
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
@@ -24,18 +24,18 @@ export interface CommitParts {
   readonly listeners: Listeners;
 }
 
-/** The additions of one transaction: inputs for the fold, and deliveries for the handlers. */
+/** What is new in one transaction: inputs for the fold, and deliveries for the handlers. */
 export interface Fresh {
   readonly inputs: readonly FoldInput[];
   readonly deliveries: readonly FreshDelivery[];
-  /** Deliveries whose content went in, applied or not. */
+  /** Deliveries whose content was stored, applied or not. */
   readonly stored?: readonly StoredContent[];
 }
 
 export interface CommitWork<Taken extends Fresh> {
-  /** Says what is newly applied. Runs first, inside the transaction. */
+  /** Resolves with what is newly applied. Runs first, inside the transaction. */
   readonly take: (tx: StoreTransaction) => Promise<Taken>;
-  /** Makes contracts of it. Default: the step *transition*. */
+  /** Computes the changes of the contracts. Default: the step *transition*. */
   readonly fold?: (
     tx: StoreTransaction,
     inputs: readonly FoldInput[],
@@ -43,18 +43,18 @@ export interface CommitWork<Taken extends Fresh> {
   ) => Promise<ContractChange[]>;
   /** Called with each step before it runs, for the log of a failure. */
   readonly enter?: (step: Step) => void;
-  /** Whether it applies one delivery only: each of its handlers may then take its whole time. Default true. */
+  /** Whether it applies only one delivery. Then each `inTransaction` handler gets its whole time. Default true. */
   readonly isAlone?: boolean;
 }
 
-/** Resolves once the work is durable. Rejects with what made the transaction roll back. */
+/** Resolves when the work is on the disk. Rejects with the error that rolled the transaction back. */
 export async function commitOnce<Taken extends Fresh>(
   { store, clock, folding, listeners }: CommitParts,
   work: CommitWork<Taken>,
 ): Promise<Taken & { readonly changes: readonly ContractChange[] }> {
   const { take, enter = () => {}, isAlone = true } = work;
   const { fold = (tx, inputs, contracts) => transition(tx, inputs, contracts, folding) } = work;
-  // Whoever is registered by now hears of this commit.
+  // This commit reaches every handler that is registered by now.
   await listeners.ready();
   const done = await store.transaction(async (bare) => {
     const notifying = listeners.begin(bare);

@@ -1,13 +1,12 @@
 /**
- * The step *dedupe*: a delivery is new when the database lets its row in. Its unique keys decide, not a look beforehand. So exactly one of several concurrent copies is new, in any number of
- * processes (semantics §4).
+ * The step *dedupe*: a delivery is new if the database accepts its row. The unique keys decide, not a read before. So exactly
+ * one of several concurrent copies is new, in any number of processes (semantics §4).
  */
 import type { FoldInput } from "../domain/input.ts";
 import { compareText } from "../domain/order.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { fromFactColumns } from "../store/fact-columns.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
-import { allBut } from "../store/tables.ts";
 import { heavyFields, type DeliveryRow } from "../store/tables/deliveries.ts";
 import { unwritable } from "../store/unwritable.ts";
 import { adopt, findClaimants, isSameSubject } from "./deliveries/adopt.ts";
@@ -19,66 +18,72 @@ import {
   type DeliveryArrival,
   type SnapshotArrival,
 } from "./arrival.ts";
+import { countAttempts, firstReceivedAt, isSooner, type Copies } from "./deliveries/copies.ts";
 import { digestIdOf, insertDeliveries, setAside, toRow } from "./deliveries/delivery-row.ts";
 import { lastingAnomaly } from "./contracts/lasting-anomaly.ts";
 import type { Verdict } from "./outcome.ts";
 
 export async function dedupe(tx: StoreTransaction, batch: readonly Arrival[]): Promise<Committed[]> {
-  const verdicts = new Map<Arrival, Met>([
+  const verdicts = new Map<Arrival, Judged>([
     ...(await dedupeDeliveries(tx, batch.filter(isDelivery))),
     ...(await dedupeSnapshots(tx, batch.filter(isSnapshot))),
   ]);
-  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Met) }));
+  return batch.map((arrival) => ({ arrival, ...(verdicts.get(arrival) as Judged) }));
 }
 
-type Met = Omit<Committed, "arrival">;
+/** The verdict on one arrival, and its input for the fold if that is not its own. */
+type Judged = Omit<Committed, "arrival">;
 
 async function dedupeDeliveries(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
-): Promise<[DeliveryArrival, Met][]> {
-  const ordered = arrivals.toSorted((a, b) => compareText(placeOf(a), placeOf(b)));
+): Promise<[DeliveryArrival, Judged][]> {
+  const ordered = arrivals.toSorted((a, b) => compareText(insertOrderOf(a), insertOrderOf(b)));
   const inserted = await insertDeliveries(tx, ordered, toRow);
   const fresh = ordered.filter((_, index) => inserted[index] === true);
-  const met = ordered.filter((_, index) => inserted[index] !== true);
-  const verdicts = fresh.map((arrival): [DeliveryArrival, Met] => [arrival, verdictOfNew(arrival)]);
-  return [...verdicts, ...(await meetAll(tx, met))];
+  const taken = ordered.filter((_, index) => inserted[index] !== true);
+  const verdicts = fresh.map((arrival): [DeliveryArrival, Judged] => [arrival, verdictOfNew(arrival)]);
+  return [...verdicts, ...(await judgeTaken(tx, taken))];
 }
 
 /**
  * Every process inserts in this order, so two commits rarely deadlock. Deliveries that compete for one id have the same
  * place, and stay in the order of arrival.
  */
-function placeOf({ webhookId, reading }: DeliveryArrival): string {
+function insertOrderOf({ webhookId, reading }: DeliveryArrival): string {
   return reading.facts?.payloadId ?? webhookId;
 }
 
-/** Most deliveries that meet a taken key are the same content again. These are counted in one statement. */
-async function meetAll(
+/** Deliveries whose keys are taken. Most have the same content as the stored one: these are counted in one statement. */
+async function judgeTaken(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
-): Promise<[DeliveryArrival, Met][]> {
+): Promise<[DeliveryArrival, Judged][]> {
   const keys = arrivals.map(({ contentKey }) => contentKey);
   const known = await tx.lock("deliveries", "contentKey", keys, heavyFields);
-  const again = new Map(known.map((row) => [row.contentKey, { row, arrivals: [] as DeliveryArrival[] }]));
-  for (const arrival of arrivals) again.get(arrival.contentKey)?.arrivals.push(arrival);
-  await countAttempts(tx, [...again.values()]);
-  const sooner = await soonerInputs(tx, [...again.values()]);
-  const verdicts: [DeliveryArrival, Met][] = [];
+  const copies = new Map(known.map((row) => [row.contentKey, { row, arrivals: [] as DeliveryArrival[] }]));
+  for (const arrival of arrivals) copies.get(arrival.contentKey)?.arrivals.push(arrival);
+  await countAttempts(tx, [...copies.values()]);
+  const sooner = await soonerInputs(tx, [...copies.values()]);
+  const verdicts: [DeliveryArrival, Judged][] = [];
   for (const arrival of arrivals) {
-    const same = again.get(arrival.contentKey);
-    const met = same === undefined ? await meetKnown(tx, arrival) : await meetSame(tx, same, arrival);
+    const same = copies.get(arrival.contentKey);
+    const met =
+      same === undefined ? await judgeTakenIds(tx, arrival) : await judgeSameContent(tx, same, arrival);
     verdicts.push([arrival, { input: sooner.get(arrival.contentKey), ...met }]);
   }
   return verdicts;
 }
 
 /**
- * Events that have no time are ordered by their arrival. If an earlier copy is committed later, that order changes: these
- * are the inputs to fold again (semantics §5.1).
+ * Events without a time are ordered by their arrival. If a copy that arrived earlier is committed later, the order changes.
+ * Gives the inputs to fold again (semantics §5.1).
  */
-async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Promise<Map<string, FoldInput>> {
-  const ids = again
+async function soonerInputs(
+  tx: StoreTransaction,
+  copies: readonly Copies[],
+): Promise<Map<string, FoldInput>> {
+  const ids = copies
     .filter(({ row }) => row.outcome === "applied" && row.occurredAt === null)
     .filter(isSooner)
     .map(({ row }) => row.id);
@@ -91,16 +96,20 @@ async function soonerInputs(tx: StoreTransaction, again: readonly Again[]): Prom
   );
 }
 
-/** The verdicts that depend on ids of others: they stand, however often the same body arrives. */
+/** Reasons that lie in the ids of other deliveries. The verdict stays, however often the same body arrives. */
 const lastingReasons: ReadonlySet<string | null> = new Set(["webhook-id-conflict", "payload-id-conflict"]);
 
 /**
- * The same body again. It is a duplicate, unless the first copy was quarantined for a reason that is not in the body, and this
- * one can be applied: a proxy changed an unsigned header, it arrived too late, or our code had a fault. Otherwise the
- * event would be lost for ever.
+ * The same body again. It is a duplicate, with one exception: the first copy is quarantined for a reason outside of the body,
+ * and this one can be applied. Examples: a proxy changed an unsigned header, the first copy was too late, our code had a
+ * fault. As a duplicate, the event would be lost for ever.
  */
-async function meetSame(tx: StoreTransaction, again: Again, arrival: DeliveryArrival): Promise<Met> {
-  const { row } = again;
+async function judgeSameContent(
+  tx: StoreTransaction,
+  copies: Copies,
+  arrival: DeliveryArrival,
+): Promise<Judged> {
+  const { row } = copies;
   const { facts, reason } = arrival.reading;
   if (row.outcome !== "quarantined" || lastingReasons.has(row.reason)) return duplicateOf(arrival);
   const [current] = await tx.lock("deliveries", "contentKey", [row.contentKey], heavyFields);
@@ -109,12 +118,12 @@ async function meetSame(tx: StoreTransaction, again: Again, arrival: DeliveryArr
   if (facts === null || reason !== null) return duplicateOf(arrival);
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
   if (applied !== undefined) return duplicateOf(arrival);
-  const input = toInput({ ...arrival, receivedAt: firstReceivedAt(again) }, facts);
+  const input = toInput({ ...arrival, receivedAt: firstReceivedAt(copies) }, facts);
   return { outcome: "applied", webhookId: arrival.webhookId, input };
 }
 
-/** Applies it as if it were new, and keeps its first arrival and its count. If that fails again, the batch rolls back. */
-async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Met> {
+/** Applies it as if it were new. The first arrival and the count stay. If it fails again, the batch rolls back. */
+async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: DeliveryArrival): Promise<Judged> {
   const { contentKey, attempts, receivedAt, lastReceivedAt } = row;
   const first = { ...arrival, receivedAt };
   await tx.remove("deliveries", [{ field: "contentKey", op: "=", value: contentKey }]);
@@ -126,10 +135,10 @@ async function tryAgain(tx: StoreTransaction, row: DeliveryRow, arrival: Deliver
 }
 
 /**
- * A delivery that met a taken key: the same content again (kept beside another only a moment ago, in this very batch),
- * other content under the same ids, or a contradiction.
+ * A delivery whose content was not stored before this batch, but whose id is taken. It is the same content as another one of
+ * this batch, other content under the same ids, or a contradiction.
  */
-async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
+async function judgeTakenIds(tx: StoreTransaction, arrival: DeliveryArrival): Promise<Verdict> {
   const { webhookId } = arrival;
   const [same] = await tx.lock("deliveries", "contentKey", [arrival.contentKey], heavyFields);
   if (same !== undefined) {
@@ -150,48 +159,7 @@ async function meetKnown(tx: StoreTransaction, arrival: DeliveryArrival): Promis
   return { outcome: "quarantined", webhookId, reason };
 }
 
-/** A delivery that is stored, and the times that it came again. */
-interface Again {
-  readonly row: DeliveryRow;
-  readonly arrivals: readonly DeliveryArrival[];
-}
-
-export async function countAttempts(tx: StoreTransaction, known: readonly Again[]): Promise<void> {
-  const counted = known.map(({ row, arrivals }) => {
-    const times = [row.lastReceivedAt, ...arrivals.map(({ receivedAt }) => receivedAt)];
-    const lastReceivedAt = times.reduce((last, each) => (compareText(each, last) > 0 ? each : last));
-    const receivedAt = firstReceivedAt({ row, arrivals });
-    return { id: row.id, attempts: row.attempts + arrivals.length, receivedAt, lastReceivedAt };
-  });
-  await tx.updateEach("deliveries", "id", counted);
-  await retime(tx, known.filter(isSooner));
-}
-
-/** Moves the payloads to the new time of arrival, except those that were pruned. */
-async function retime(tx: StoreTransaction, sooner: readonly Again[]): Promise<void> {
-  const keys = sooner.map(({ row }) => row.contentKey);
-  const payloads = await tx.lookup("payloads", "contentKey", keys, allBut("payloads", ["contentKey"]));
-  const left = new Set(payloads.map(({ contentKey }) => contentKey));
-  const rows = sooner.filter(({ row }) => left.has(row.contentKey)).map(toPayloadTime);
-  await tx.updateEach("payloads", "contentKey", rows);
-}
-
-function isSooner(again: Again): boolean {
-  return firstReceivedAt(again) !== again.row.receivedAt;
-}
-
-/** Its bytes are found by when it arrived. */
-function toPayloadTime(again: Again) {
-  return { contentKey: again.row.contentKey, receivedAt: firstReceivedAt(again) };
-}
-
-/** When its first copy arrived: commits may come in another order. Other content that came with its ids is no copy. */
-function firstReceivedAt({ row, arrivals }: Again): string {
-  const copies = arrivals.filter(({ contentKey }) => contentKey === row.contentKey);
-  return copies.reduce((first, each) => (each.receivedAt < first ? each.receivedAt : first), row.receivedAt);
-}
-
-/** The first content stands; the second is kept beside it, with an anomaly that names both. */
+/** The first content stays. The second is stored beside it, with an anomaly that names both. */
 async function keepBeside(
   tx: StoreTransaction,
   arrival: DeliveryArrival,

@@ -1,13 +1,13 @@
 import { monotonicMs, setImmediate } from "../shared/timers.ts";
 
 /**
- * Group commit: deliveries that arrive at the same time share one transaction, because each commit waits for the disk once.
- * Each delivery is answered after its commit.
+ * Group commit: deliveries that arrive at the same time share one transaction, so they wait for the disk only once. Each one
+ * is answered after the commit.
  */
 export interface Intake<Item, Answer> {
   /** Resolves with the item's own answer after its commit; `undefined` when the queue is full or closed. */
   submit(item: Item, bytes: number): Promise<Answer> | undefined;
-  /** Takes no more; resolves when what was taken in is answered. */
+  /** Accepts no more items. Resolves when all accepted ones are answered. */
   close(): Promise<void>;
   readonly size: number;
 }
@@ -23,7 +23,7 @@ export interface IntakeLimits {
 
 /**
  * @param commit answers every item of a batch, in order, after the commit; it never rejects
- * @param gatherMs how long a batch waits at most for more that is on its way
+ * @param gatherMs how long a batch waits at most for items that are still arriving
  */
 export function createIntake<Item, Answer>(
   commit: (batch: readonly Item[]) => Promise<readonly Answer[]>,

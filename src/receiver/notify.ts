@@ -1,11 +1,12 @@
-/** The step *notify*, as far as it commits with the delivery: what handlers are owed, and those that are part of the commit. */
+/** The step *notify*, the part that commits with the delivery: it adds jobs for handlers, and runs `inTransaction` handlers. */
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
 import type { AnomalyRecord } from "../domain/records.ts";
 import { parseRaw } from "../events/raw.ts";
 import { toWebhookEvent } from "../handlers/event.ts";
 import type { Handlers } from "../handlers/create-handlers.ts";
-import type { FreshDelivery, FreshNews, HandlerFault, InCommit, Spent } from "../handlers/in-commit.ts";
+import type { HandlerFault } from "../handlers/handler-fault.ts";
+import type { FreshDelivery, FreshNews, InCommit, Spent } from "../handlers/in-commit.ts";
 import type { Inside } from "../handlers/inside.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
@@ -25,7 +26,7 @@ export interface CommitNews {
 export interface Notifying {
   /** The same transaction, for everything else that is written in it. */
   readonly tx: StoreTransaction;
-  /** Whether any handler hears of this transaction. */
+  /** Whether there is any handler. */
   isHeard(): Promise<boolean>;
   /** The last step before the commit. */
   notify(news: CommitNews, spent: Spent): Promise<void>;
@@ -33,18 +34,18 @@ export interface Notifying {
 
 /** The handlers as the receiver sees them. */
 export interface Listeners {
-  /** Resolves when whoever is registered by now hears of the next commit. Rejects with `store-unavailable`. */
+  /** Resolves when the next commit reaches every handler that is registered by now. Rejects with `store-unavailable`. */
   ready(): Promise<void>;
-  /** Begins with the transaction, so that who listens is asked without being waited for, and no anomaly is missed. */
+  /** Call it first in a transaction: it starts to read the subscriptions, and notes the anomalies that are inserted. */
   begin(tx: StoreTransaction): Notifying;
   /**
-   * Counts a handler that failed inside a delivery's transaction, in a transaction of its own. Gives whether the delivery can be
-   * committed without the handler now.
+   * Counts a failure of a handler inside a delivery's transaction. Call it in a new transaction. Resolves with whether the
+   * delivery can now be committed without the handler.
    */
   countFailure(tx: StoreTransaction, fault: HandlerFault): Promise<boolean>;
-  /** Called after each commit: jobs may be due, and somebody may wait for what it did. */
+  /** Call it after each commit: jobs may be due, and a `waitFor` may wait for the change. */
   committed(): void;
-  /** Whether the caller runs inside a handler's transaction, and would wait for itself. */
+  /** Whether the caller runs inside a handler's transaction: it would deadlock. */
   isInside(): boolean;
 }
 
@@ -66,7 +67,7 @@ export function createListeners(
   };
 }
 
-/** For a commit that nobody hears of. */
+/** For a commit that no handler hears of. */
 export const noListeners: Listeners = {
   ready: async () => {},
   begin: (tx) => ({ tx, isHeard: async () => false, notify: async () => {} }),
@@ -77,7 +78,7 @@ export const noListeners: Listeners = {
 
 function beginNotifying(tx: StoreTransaction, handlers: InCommit, folding: FoldOptions): Notifying {
   const asking = handlers.subscriptionsOf(tx);
-  // A rejection reaches those who await it.
+  // Whoever awaits it gets the rejection.
   asking.catch(() => undefined);
   const noted: NewRow<"anomalies">[] = [];
   return {
@@ -93,7 +94,7 @@ function beginNotifying(tx: StoreTransaction, handlers: InCommit, folding: FoldO
         moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
         anomalies: [...noted, ...changes.flatMap(newAnomalies)].map((row) => toAnomaly({ ...row, seq: 0 })),
       };
-      await handlers.tell(tx, subscriptions, news, spent);
+      await handlers.notify(tx, subscriptions, news, spent);
     },
   };
 }
@@ -125,7 +126,7 @@ export function toFresh(
   };
 }
 
-/** The same transaction, which also keeps the anomalies that are inserted. Those of the fold are upserted: see `newAnomalies`. */
+/** The same transaction, which also notes the anomalies that are inserted. Those of the fold are upserted: see `newAnomalies`. */
 function noting(tx: StoreTransaction, noted: NewRow<"anomalies">[]): StoreTransaction {
   const insert: StoreTransaction["insert"] = (table, rows) => {
     if (table === "anomalies") noted.push(...(rows as unknown as NewRow<"anomalies">[]));
@@ -134,7 +135,7 @@ function noting(tx: StoreTransaction, noted: NewRow<"anomalies">[]): StoreTransa
   return Object.assign(Object.create(tx) as StoreTransaction, { insert });
 }
 
-/** A refold has the contract's older anomalies before it and after it, maybe at other positions; a step has only new ones. */
+/** The anomalies that a commit added. After a refold the older ones are there too, maybe at other positions. */
 function newAnomalies({ before, after }: ContractChange): AnomalyRecord[] {
   const known = new Set(before.anomalies.map(nameOf));
   return after.anomalies.filter((each) => !known.has(nameOf(each)));

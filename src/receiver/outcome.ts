@@ -34,7 +34,7 @@ export type Reason =
   | "signature-mismatch"
   | "timestamp-missing"
   | "timestamp-unparseable"
-  // failed: nothing stored, and the service comes again
+  // failed: nothing stored, and the service sends it again
   | "raw-body-unavailable"
   | "body-incomplete"
   | "no-secret"
@@ -69,9 +69,9 @@ export interface Verdict {
   readonly reason?: Reason | undefined;
   /** For the log: the fix that the host's adapter knows. */
   readonly hint?: string | undefined;
-  /** The rest of the body is neither read nor known to be short: the answer ends the connection. */
+  /** Whether the answer ends the connection: the rest of the body is unread, and may be long. */
   readonly closes?: boolean | undefined;
-  /** The steps of its commit. */
+  /** The steps that its commit went through. */
   readonly way?: Way | undefined;
 }
 

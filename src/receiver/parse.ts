@@ -1,4 +1,4 @@
-/** The step *parse*: a verified request becomes an arrival, readable or not; what can't be read is set aside, never refused. */
+/** The step *parse*: makes an arrival of a verified request. A body that can't be read is set aside, never refused. */
 import { hash } from "node:crypto";
 import { idLengthMax, isBlank } from "../shared/ids.ts";
 import { inflateBody } from "../events/inflate.ts";
@@ -39,7 +39,7 @@ export function parseDelivery(
   };
 }
 
-/** In a spelling that no row id of our own has. */
+/** The payload id. A prefix is added if it looks like a row id of our own. */
 function payloadIdOf({ facts }: ReadBody): string | undefined {
   const id = facts?.payloadId ?? undefined;
   return id !== undefined && isDigestId(id) ? `id:${id}` : id;

@@ -12,7 +12,7 @@ import { differenceOf } from "./contracts/difference.ts";
 import { lastingAnomaly } from "./contracts/lasting-anomaly.ts";
 import { flagSharedRefunds } from "./contracts/shared-refunds.ts";
 
-/** @param done.inputs what was newly applied: an event of no family changes no contract and is noted by itself */
+/** @param done.inputs the newly applied inputs. An event of no family changes no contract, and is noted alone. */
 export async function persist(
   tx: StoreTransaction,
   done: { readonly inputs: readonly FoldInput[]; readonly changes: readonly ContractChange[] },
@@ -51,8 +51,8 @@ async function write<Name extends TableName>(
 }
 
 /**
- * An event of no family moves nothing, so the fold never sees it: that it is unknown is noted here (semantics §5.3). One
- * without a time comes again when a copy of it turns out to have arrived before.
+ * Notes unknown events (semantics §5.3). The fold never sees an event of no family, because it moves nothing. One without a
+ * time can come here again, if a copy that arrived earlier is committed later.
  */
 async function flagUnknownEvents(tx: StoreTransaction, inputs: readonly FoldInput[]): Promise<void> {
   const rows = new Map<string, NewRow<"anomalies">>();
@@ -86,7 +86,7 @@ function withInitiatedKey(refund: RefundRecord) {
   return { ...refund, initiatedKey: began === null ? "" : orderKeyOf(began) };
 }
 
-/** A refold can come out shorter than what is stored: a late event closed a gap, or told which milestone is which. */
+/** A refold can have fewer rows than are stored: a late event closed a gap, or showed which milestone is which. */
 async function removeGone(tx: StoreTransaction, change: ContractChange): Promise<void> {
   const { before, after } = change;
   const { contractId, transitionCount, anomalyCount } = after.contract;

@@ -1,7 +1,7 @@
 /**
- * How one webhook goes: request → verify → parse → dedupe → transition → persist → notify. Each step is the file of its
- * name. `answer` takes one request through the first three and hands it to the intake; `batch.ts` and `commit.ts` take a
- * batch of them through the rest, in one transaction.
+ * The way of one webhook: request → verify → parse → dedupe → transition → persist → notify. Each step has a file of its
+ * name. `answer` takes one request through the first three and hands it to the intake. Then `batch.ts` and `commit.ts` take
+ * a batch through the rest, in one transaction.
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
@@ -17,7 +17,7 @@ import type { ReceiverLog, Step } from "./log.ts";
 import { failed, respond, type ReceiveResult, type Verdict } from "./outcome.ts";
 import { parseDelivery, type ParseOptions } from "./parse.ts";
 import type { SecretProof } from "./secrets/proof.ts";
-import { keepBody, readBody } from "./body/read-body.ts";
+import { holdBody, readBody } from "./body/read-body.ts";
 import {
   checkLength,
   checkMethod,
@@ -57,7 +57,7 @@ export interface UnverifiedSettings {
   readonly bodyTimeoutMs: number;
 }
 
-/** The service gives up after 30 s (supplement), and hears of no answer that comes later. */
+/** The service waits 30 s (supplement). A later answer never reaches it. */
 const answerMsDefault = 23_000;
 
 export interface Receiver {
@@ -127,7 +127,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       if (unfit !== undefined) return refuse(leavingUnread(unfit, headers, maxBodyBytes));
       const read = isBodyStream(raw.body)
         ? await readBody(raw.body, held, reading)
-        : keepBody(raw, headers, held, maxBodyBytes);
+        : holdBody(raw, headers, held, maxBodyBytes);
       const request = { headers, body: held.bytes() };
       if (read.verdict !== undefined) return refuse(retryIfDoubtful(read.verdict, raw, request, read));
       way.enter("verify");

@@ -35,7 +35,7 @@ export interface ReceiveRequest {
   readonly fault?: unknown;
 }
 
-/** Types bind those who compile. Others send what they have. */
+/** Callers without TypeScript may pass any value. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 export interface WholeRequest {
@@ -51,7 +51,7 @@ export function checkMethod({ method }: Loose<ReceiveRequest>): Verdict | undefi
   return isPost ? undefined : { outcome: "rejected", reason: "method-not-allowed" };
 }
 
-/** A body that is too long by its own headers: nothing of it is read. */
+/** Refuses a stream whose `Content-Length` is too large, before any of it is read. */
 export function checkLength(
   { body }: ReceiveRequest,
   headers: RequestHeaders,
@@ -63,21 +63,21 @@ export function checkLength(
 const tooLarge: Verdict = { outcome: "rejected", reason: "body-too-large" };
 
 /**
- * A refusal before the body is read. A host throws the rest of a short one away; of one that is long, or without a known
- * end, the connection has to close.
+ * A refusal before the body is read. The host discards a short body. If it is long, or of unknown length, the answer must
+ * close the connection.
  */
 export function leavingUnread(verdict: Verdict, headers: RequestHeaders, maxBodyBytes: number): Verdict {
   const isShort = !headers.has("transfer-encoding") && (lengthOf(headers) ?? 0) <= maxBodyBytes;
   return isShort ? verdict : { ...verdict, closes: true };
 }
 
-/** The length as sent, where one well-formed header has it. */
+/** The `Content-Length`, if there is exactly one and it is well-formed. */
 export function lengthOf(headers: RequestHeaders): number | undefined {
   const [text = "", ...more] = headers.get("content-length") ?? [];
   return more.length === 0 && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A body that is there already, or why it can't be used. */
+/** The bytes of a body that has arrived, or why it can't be used. */
 export function wholeBody(
   raw: ReceiveRequest,
   headers: RequestHeaders,
@@ -90,7 +90,7 @@ export function wholeBody(
   return lengthOf(headers) === 0 ? new Uint8Array() : failed("raw-body-unavailable");
 }
 
-/** Told before decoding: base64 takes four characters for three bytes. */
+/** Checked before decoding: base64 has four characters for three bytes. */
 function isLonger({ body, isBase64Encoded }: ReceiveRequest, maxBodyBytes: number): boolean {
   const lengthMax = isBase64Encoded === true ? Math.ceil(maxBodyBytes / 3) * 4 : maxBodyBytes;
   const length = typeof body === "string" ? body.length : viewOf(body)?.byteLength;
@@ -98,8 +98,8 @@ function isLonger({ body, isBase64Encoded }: ReceiveRequest, maxBodyBytes: numbe
 }
 
 /**
- * A copy of our own: what is verified must be what is stored, and some hosts reuse their buffers, or run us in a realm of its
- * own (Jest).
+ * A copy, because the bytes that are verified must be the bytes that are stored: some hosts reuse their buffers. And some
+ * run us in another realm (Jest).
  */
 function copyOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8");
@@ -109,7 +109,7 @@ function copyOf({ body, isBase64Encoded }: ReceiveRequest): Uint8Array | undefin
   return isBase64Encoded === true ? Buffer.from(copy.toString("latin1"), "base64") : copy;
 }
 
-/** Of whatever a host calls headers, those that can be read. */
+/** Reads headers in any form that a host may have. Values that are no text are left out. */
 export function headersOf(bag: unknown): RequestHeaders {
   const headers = new Map<string, string[]>();
   for (const [name, value] of entriesOf(bag)) {
@@ -146,7 +146,7 @@ function pairsOf(flat: readonly unknown[]): Entry[] {
   return pairs;
 }
 
-/** A value as text, a list of values as each of them. What is neither is absent. */
+/** The texts of a value or of a list of values. All other kinds give none. */
 function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);

@@ -1,6 +1,6 @@
 /**
- * The step *transition*: what the newly applied inputs make of their contracts. It reads each contract once, folds
- * all of its new inputs, and leaves the writing to *persist*.
+ * The step *transition*: computes the new states of contracts from the newly applied inputs. It reads each contract once, and
+ * folds all of its new inputs. *persist* writes the result.
  */
 import {
   advanceInSteps,
@@ -33,8 +33,8 @@ export async function transition(
 }
 
 /**
- * Folds contracts anew from their stored inputs; one that has none is left out. It costs the whole life of a contract, whose
- * length is some dozens of events: what is written is the difference.
+ * Folds contracts again from all of their stored inputs, some dozens each. A contract without inputs is left out. *persist*
+ * writes only the difference.
  */
 export async function refold(
   tx: StoreTransaction,
@@ -53,7 +53,7 @@ export async function refold(
   return changes;
 }
 
-/** Inputs that come after all that was folded are steps from where the contract stands. */
+/** Folds inputs that are newer than all earlier ones, starting from the stored state. */
 async function advanceAll(
   tx: StoreTransaction,
   contracts: ReadonlyMap<string, ContractRecord>,
@@ -76,7 +76,7 @@ async function advanceAll(
   return changes;
 }
 
-/** Takes the steps of a fold one after another, and lets others run in between. */
+/** Runs the steps of a fold, and lets other work run in between. */
 export async function drive<Result>(steps: Steps<Result>, pace: Pace): Promise<Result> {
   for (;;) {
     const step = steps.next();

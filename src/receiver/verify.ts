@@ -13,17 +13,17 @@ export interface VerifyParts {
   readonly verifier: Verifier;
   readonly secrets: LiveSecrets;
   readonly proof: SecretProof;
-  /** Takes the newest secret in where a rotation has one that is not here. Resolves with whether one came. */
+  /** Reads the newest secret, if a rotation made one that this process does not have. Resolves with whether it got one. */
   readonly catchUp?: (() => Promise<boolean>) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often the log explains requests that are refused for one reason with one status: an explanation costs more than a check. */
+/** How often the log explains one reason with one status: an explanation costs more than a check. */
 const diagnoseEveryMs = 60_000;
 
 export interface Verify {
-  /** Why the request is refused for its headers alone, whatever its body, if so. */
+  /** The verdict if the headers alone are reason to refuse the request. */
   checkHeaders(headers: SignedRequest["headers"]): Verdict | undefined;
   checkSignature(request: SignedRequest): Promise<Verified | Verdict>;
 }
@@ -43,13 +43,13 @@ export function createVerify(parts: VerifyParts): Verify {
   async function checkSignature(request: SignedRequest): Promise<Verified | Verdict> {
     const diagnose = () => diagnoseMismatch(request, secrets.current(), { scheme: verifier.scheme });
     const first = check(request);
-    // A secret is mostly changed because somebody else knows the old one: its source says whether that still holds.
+    // A secret is often changed because somebody else knows the old one. So its source decides whether it is still valid.
     if (first.ok && !secrets.mayBeOver(first.fingerprint)) return first;
     if (!first.ok && first.reason !== "signature-mismatch") {
       explain(first.reason, diagnose);
       return { outcome: "rejected", reason: first.reason };
     }
-    // A secret that was changed at its source, as by a rotation elsewhere, is taken in before anyone is refused.
+    // The secret may have changed at its source, for example by another process. So it is read again before a refusal.
     const reloaded = await secrets.reload();
     const second = reloaded === "changed" ? check(request) : first;
     if (second.ok) return second;
@@ -66,7 +66,7 @@ export function createVerify(parts: VerifyParts): Verify {
 
   function explain(reason: VerifyFailure, diagnose: () => Diagnosis, doubt?: Doubt): void {
     const answered = doubt === undefined ? 401 : 503;
-    // Each answer by itself: a 401 loses the delivery, and an earlier 503 must not hide it.
+    // Each answer has its own limit: a 401 loses the delivery, and an earlier 503 must not hide it.
     if (!mayDiagnose(`${reason} ${answered}`, clock.now())) return;
     const { cause, explanation } = diagnose();
     // A request without any signature is mostly a stranger's.
@@ -78,10 +78,10 @@ export function createVerify(parts: VerifyParts): Verify {
   return { checkHeaders, checkSignature };
 }
 
-const comesAgain = "so the answer is 503, and the service retries.";
+const sentAgain = "so the answer is 503, and the service retries.";
 const doubts: Readonly<Record<Doubt, string>> = {
-  "secret-unproven": `A configured secret has never verified a delivery here, ${comesAgain}`,
-  "rotation-open": `A rotation of the secret is open, ${comesAgain}`,
-  "secret-behind": `The newest secret is not here, ${comesAgain}`,
-  "secrets-not-asked": `webhook.secrets() can't be called again yet, ${comesAgain}`,
+  "secret-unproven": `A configured secret has never verified a delivery here, ${sentAgain}`,
+  "rotation-open": `A rotation of the secret is open, ${sentAgain}`,
+  "secret-behind": `The newest secret is not here, ${sentAgain}`,
+  "secrets-not-asked": `webhook.secrets() can't be called again yet, ${sentAgain}`,
 };

@@ -218,7 +218,8 @@ const ofTheCore: readonly Mutant[] = [
     replace: "const text = value.toUpperCase();",
   },
   {
-    ...dedupe,
+    ...core,
+    file: "src/receiver/deliveries/copies.ts",
     name: "copies are not counted",
     find: "attempts: row.attempts + arrivals.length,",
     replace: "attempts: row.attempts,",

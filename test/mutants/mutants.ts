@@ -22,8 +22,8 @@ export const mutants: readonly Mutant[] = [
   {
     ...dedupe,
     name: "dedupe off",
-    find: "inserted[index] === true);\n  const met = ordered.filter((_, index) => inserted[index] !== true);",
-    replace: "inserted[index] !== undefined);\n  const met: DeliveryArrival[] = [];",
+    find: "inserted[index] === true);\n  const taken = ordered.filter((_, index) => inserted[index] !== true);",
+    replace: "inserted[index] !== undefined);\n  const taken: DeliveryArrival[] = [];",
   },
   {
     name: "content check off",

@@ -1,4 +1,4 @@
-/** The deliveries and contracts of the jobs of one turn, read together. */
+/** Reads the deliveries and contracts for all jobs of one turn together. */
 import { parseRaw } from "../../events/raw.ts";
 import { contractsOf } from "../../queries/contracts.ts";
 import type { MirroredContract } from "../../queries/shapes.ts";
@@ -9,7 +9,7 @@ import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import { toWebhookEvent } from "../event.ts";
 
-/** A job with what its handler is given. */
+/** A claimed job, with the arguments for its handler. */
 export interface Assignment {
   readonly job: JobRow;
   /** The event, transition, anomaly or dead job. */
@@ -40,7 +40,7 @@ export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRo
   }));
 }
 
-/** A job of a delivery tells of the delivery; any other carries what it tells of. */
+/** Whether the subject is a delivery. All other jobs carry their subject in `payload`. */
 function isOfEvent({ contentKey, payload }: JobRow): boolean {
   return contentKey !== null && payload === null;
 }

@@ -1,6 +1,6 @@
 import type { Ending } from "../../store/queue.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
-import { waitAfter, waitMsMax, type Backoff } from "../backoff.ts";
+import { waitAfter, waitMsMax, type Backoff } from "./backoff.ts";
 import { describe } from "../thrown.ts";
 import type { RunResult } from "./run.ts";
 
@@ -9,7 +9,7 @@ export interface RetryPolicy {
   readonly backoffMs: Backoff;
 }
 
-/** The end of a run, as the queue is told of it. */
+/** Turns the result of a run into the end of its job in the queue. */
 export function toEnding(job: JobRow, result: RunResult, policy: RetryPolicy): Ending {
   switch (result.is) {
     case "done":
@@ -25,12 +25,12 @@ export function toEnding(job: JobRow, result: RunResult, policy: RetryPolicy): E
   }
 }
 
-/** The job was not run, or not to its end: the attempt does not count. */
+/** For a job that did not run, or not to its end: the attempt does not count. */
 export function givenBack(job: JobRow): Ending {
   return { ...runOf(job), end: "given-back" };
 }
 
-/** Names one run: a later one of the same job has another worker or another number. */
+/** Identifies one run: a later run of the same job has another worker or another attempt. */
 export function runOf({ seq, workerId, attempts }: JobRow): Pick<Ending, "seq" | "workerId" | "attempts"> {
   return { seq, workerId: workerId ?? "", attempts };
 }
@@ -42,7 +42,7 @@ function waitFor(error: unknown, attempt: number, { backoffMs }: RetryPolicy): n
   return waitAfter(attempt, backoffMs);
 }
 
-/** By its name, not its class: two copies of the package may be loaded. */
+/** Errors are recognised by name, not by class: two copies of the package may be loaded. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : "";
 }

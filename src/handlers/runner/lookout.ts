@@ -1,4 +1,4 @@
-/** Finds jobs that other processes have added: by looking, and by listening where the store can. */
+/** Finds due jobs that other processes added. It polls the store, and listens if the store can notify. */
 import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import type { Store } from "../../store/store.ts";
 import type { Registry } from "../registry.ts";
@@ -10,23 +10,23 @@ export interface LookoutParts {
   readonly clock: Clock;
   /** Called when jobs are due. */
   readonly onDue: () => void;
-  /** Called when it begins to hear of jobs, and when it no longer does. */
+  /** Called when notifications begin, and when they stop. */
   readonly onListening: (isListening: boolean) => void;
 }
 
 export interface Lookout {
-  /** A job waits for its time: nobody tells of that. */
+  /** Polls often again: a job waits for its next attempt, and no notification comes for that. */
   lookSoon(): void;
   stop(): Promise<void>;
 }
 
-/** While others tell of jobs: for a job that nobody could tell of. */
+/** The interval while notifications arrive: it finds a job whose notification was lost. */
 const heardLookMs = 2000;
 
 export function createLookout(parts: LookoutParts): Lookout {
   const { store, registry, clock, onDue, onListening } = parts;
   let isListening = false;
-  /** A job may wait for its time. */
+  /** Whether a job may wait for its next attempt. */
   let isWaiting = true;
 
   const looking = repeat(

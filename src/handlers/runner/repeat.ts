@@ -2,12 +2,12 @@ import { settle } from "../../shared/result.ts";
 import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 
 export interface Repeat {
-  /** Counts the wait anew: it may be shorter now. */
+  /** Starts the wait again, because it may be shorter now. */
   restart(): void;
   stop(): void;
 }
 
-/** Does work again and again, each time so long after the last was over. Where it fails, the next time is another try. */
+/** Runs `work` again and again, each time `everyMs()` after the last run ended. A failure is ignored. */
 export function repeat(work: () => Promise<void>, everyMs: () => number): Repeat {
   let timer: NodeJS.Timeout | undefined;
   let isWorking = false;

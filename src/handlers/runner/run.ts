@@ -1,4 +1,4 @@
-/** One run of one job: its handler is called, for no longer than its time, and what came of it is a value. */
+/** One run of one job: calls its handler with a time limit, and returns the result as a value. */
 import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Store } from "../../store/store.ts";
@@ -22,7 +22,7 @@ export interface RunParts {
   readonly recorder: Recorder;
   readonly policy: RetryPolicy;
   readonly timeoutMs: number;
-  /** The time of an `inTransaction` handler, which others wait for. */
+  /** The time limit of an `inTransaction` handler. Shorter, because others wait for it. */
   readonly handlerTimeoutMs: number;
 }
 
@@ -50,7 +50,7 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
   const callAfter: CallHandler = ({ run: call }, { subject }, context) =>
     inside.job(async () => call(subject as never, context as never));
 
-  /** The handler's rows are committed with the end of its job. A run that has lost its job writes none. */
+  /** The handler's rows commit together with the end of its job. A run that has lost its job writes none. */
   const callInside: CallHandler = (handler, { job, subject }, { idempotencyKey }) =>
     store.transaction(async (tx) => {
       const [isHeld] = await tx.jobs.end([{ ...runOf(job), end: "done" }]);

@@ -1,6 +1,6 @@
 /**
- * Runs this process's handlers: look → claim → run → end → wake. It goes by turns. Each is one transaction that ends the runs
- * that are over and claims the next jobs, so that a job costs one commit, shared with its neighbours.
+ * Runs this process's handlers: look → claim → run → end → wake. It works in turns. A turn is one transaction: it ends the
+ * jobs whose runs are over, and claims the next jobs. So a job costs one commit, and often shares it with others.
  */
 import type { Clock } from "../../shared/clock.ts";
 import { nameOfError } from "../../shared/errors.ts";
@@ -10,7 +10,7 @@ import { nextTurn, sleep } from "../../shared/timers.ts";
 import { noLongerThan } from "../../shared/within.ts";
 import type { Ending } from "../../store/queue.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
-import { tellOfDead } from "../dead-jobs.ts";
+import { notifyOfDead } from "../dead-jobs.ts";
 import type { Registry } from "../registry.ts";
 import { loadAssignments, type Assignment } from "./assignment.ts";
 import type { RetryPolicy } from "./ending.ts";
@@ -20,7 +20,7 @@ import { createSlots, type SlotsParts } from "./slots.ts";
 import { createWorker } from "./worker.ts";
 
 export interface RunnerOptions extends RetryPolicy {
-  /** Whether jobs are run here without being asked to. */
+  /** Whether jobs run by themselves. If not, only `drain` runs them. */
   readonly run: boolean;
   readonly concurrency: number;
   readonly leaseMs: number;
@@ -33,17 +33,17 @@ export interface RunnerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly options: RunnerOptions;
-  /** Who this process is in the queue. */
+  /** The name of this process in the queue. */
   readonly workerId: string;
   readonly runJob: SlotsParts["run"];
 }
 
 export interface Runner {
-  /** Jobs may be due. */
+  /** Call it when jobs may be due. */
   wake(): void;
-  /** Runs what is due until nothing is, or the signal is aborted. Gives the number of runs. */
+  /** Runs due jobs until none is left, or the signal is aborted. Resolves with the number of runs. */
   drain(signal?: AbortSignal): Promise<number>;
-  /** Starts no more jobs. Running ones are told to stop, and are given back after `deadlineMs`. */
+  /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const isFree = (): boolean => slots.isEmpty();
   const onLeaseLost = (reason: Error): void => slots.drop(reason);
   const worker = createWorker({ store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost });
-  const onListening = (isListening: boolean): void => void worker.listens(isListening);
+  const onListening = (isListening: boolean): void => void worker.setListening(isListening);
   const lookout = options.run
     ? createLookout({ store, registry, clock, onDue: wake, onListening })
     : undefined;
@@ -77,6 +77,8 @@ export function createRunner(parts: RunnerParts): Runner {
       )
     : undefined;
 
+  // A function, because it can change during an await.
+  const isOver = (): boolean => isClosing;
   const isTaking = (): boolean => !isClosing && (options.run || draining > 0);
 
   function wake(): void {
@@ -111,7 +113,7 @@ export function createRunner(parts: RunnerParts): Runner {
       if (endings.some(({ end }) => end === "again")) lookout?.lookSoon();
       slots.add(assignments);
     } catch (error) {
-      slots.putBack(endings);
+      slots.restoreEndings(endings);
       throw error;
     }
   }
@@ -123,7 +125,7 @@ export function createRunner(parts: RunnerParts): Runner {
   ): Promise<Assignment[]> {
     const held = await tx.jobs.end(endings);
     const dead = endings.filter(({ end }, index) => end === "dead" && held[index] === true);
-    await tellOfDead(tx, dead);
+    await notifyOfDead(tx, dead);
     return room <= 0 ? [] : loadAssignments(tx, await worker.claim(tx, room));
   }
 
@@ -138,7 +140,7 @@ export function createRunner(parts: RunnerParts): Runner {
         await turning;
         if (!slots.isEmpty()) await slots.someOver();
         else if (!slots.hasEndings() && !(await isAnyDue(store, registry, clock))) break;
-        // Another process runs the due jobs.
+        // The due jobs are in the hands of another process.
         else if (runs === known) await sleep(store.lookEveryMs);
       }
       return runs - before;
@@ -147,8 +149,6 @@ export function createRunner(parts: RunnerParts): Runner {
       if (!isTaking()) slots.giveBack();
     }
   }
-
-  const isOver = (): boolean => isClosing;
 
   return {
     wake,

@@ -1,4 +1,4 @@
-/** The jobs that this process has claimed: as many as there are slots run, those behind them start as slots get free. */
+/** The jobs that this process has claimed. Each slot runs one at a time. The others wait here for a free slot. */
 import { monotonicMs, setTimeout } from "../../shared/timers.ts";
 import type { Ending } from "../../store/queue.ts";
 import type { Assignment } from "./assignment.ts";
@@ -7,29 +7,31 @@ import { givenBack } from "./ending.ts";
 
 export interface SlotsParts {
   readonly concurrency: number;
-  /** Never rejects. Gives nothing where the run has told the queue of its end itself. */
+  /** Never rejects. Resolves with `undefined` if the run has ended its job in the queue itself. */
   readonly run: (assignment: Assignment, stop: AbortSignal) => Promise<Ending | undefined>;
-  /** Called when there is something to tell the queue, or room for more. */
+  /** Called when there are endings to store, or room for more jobs. */
   readonly onEnd: () => void;
 }
 
 export interface Slots {
-  /** Runs that are over, for the queue. Each is given once, unless it is put back. */
+  /** Removes and returns the runs that have ended, for the queue. */
   takeEndings(): Ending[];
-  putBack(endings: readonly Ending[]): void;
+  /** Undoes `takeEndings`, when the queue could not store them. */
+  restoreEndings(endings: readonly Ending[]): void;
   hasEndings(): boolean;
-  /** How many more jobs to claim, at the pace of these that ended since the last time. */
+  /** How many more jobs to claim. `endedNow` is how many have ended since the last call: it shows the pace. */
   room(endedNow: number): number;
   isEmpty(): boolean;
   add(assignments: readonly Assignment[]): void;
-  /** Resolves when one of the running jobs, or all of them, are over. */
+  /** Resolves when one of the running jobs is over. */
   someOver(): Promise<void>;
+  /** Resolves when all running jobs are over. */
   allOver(): Promise<void>;
-  /** Others have these jobs by now: none starts, and those that run are told. */
+  /** Others have these jobs now: aborts those that run, and forgets those that wait. */
   drop(reason: Error): void;
-  /** Gives back the jobs that have not started. */
+  /** Gives waiting jobs back to the queue. */
   giveBack(): void;
-  /** Nothing starts from now on: running jobs are told, the others are given back. */
+  /** Starts nothing from now on: aborts running jobs, and gives waiting ones back to the queue. */
   close(reason: Error): void;
 }
 
@@ -38,7 +40,7 @@ interface Slot {
   readonly over: Promise<void>;
 }
 
-/** How often jobs that wait are looked at. */
+/** How often waiting jobs are checked for their age. */
 const lookMs = 50;
 
 export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
@@ -87,7 +89,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
 
   return {
     takeEndings: () => endings.splice(0),
-    putBack: (taken) => void endings.unshift(...taken),
+    restoreEndings: (taken) => void endings.unshift(...taken),
     hasEndings: () => endings.length > 0,
     isEmpty: () => running.size + next.length === 0,
 

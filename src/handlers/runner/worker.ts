@@ -1,30 +1,30 @@
-/** This process as the queue knows it: alive while it shows itself, and what it claims is its own for so long. */
+/** This process in the queue. While it shows that it is alive, the jobs that it has claimed are its own. */
 import { settle } from "../../shared/result.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
-import { tellOfDead } from "../dead-jobs.ts";
+import { notifyOfDead } from "../dead-jobs.ts";
 import type { Registry } from "../registry.ts";
 
 export interface WorkerParts {
   readonly store: Store;
   readonly registry: Registry;
-  /** Who this process is in the queue. */
+  /** The name of this process in the queue. */
   readonly workerId: string;
   readonly leaseMs: number;
   readonly maxAttempts: number;
   /** Whether no claimed job is left here. */
   readonly isFree: () => boolean;
-  /** Others have the jobs of this process by now. */
+  /** Called when others have taken the jobs of this process. */
   readonly onLeaseLost: (reason: Error) => void;
 }
 
 export interface Worker {
-  /** Shows that this process lives, and takes up the jobs of those that no longer do. */
+  /** Shows that this process is alive, and frees the jobs of those that no longer are. */
   beat(): Promise<void>;
-  /** Whether it hears of jobs. Others tell of them as soon as they know. */
-  listens(isListening: boolean): Promise<void>;
+  /** Stores whether this process listens for new jobs. If it does, others notify it when they add one. */
+  setListening(isListening: boolean): Promise<void>;
   claim(tx: StoreTransaction, room: number): Promise<JobRow[]>;
-  /** Gives back what is still running here. */
+  /** Gives the jobs that still run here back to the queue. */
   retire(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createWorker(parts: WorkerParts): Worker {
     const wasKnown = await tx.jobs.beat({ workerId, handlers, leaseMs, isListening });
     if (isKnown && !wasKnown) onLeaseLost(leaseLost());
     isKnown = true;
-    await tellOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
+    await notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
     isLostDue ||= await isAnyLost(tx, handlers);
   }
 
@@ -51,32 +51,32 @@ export function createWorker(parts: WorkerParts): Worker {
   return {
     beat,
 
-    listens: async (isHeard) => {
-      isListening = isHeard;
+    setListening: async (now) => {
+      isListening = now;
       await settle(beat);
     },
 
-    /** A job of a lost worker is run alone, when nothing else runs here: it may have killed its process. */
+    /** A job of a lost worker runs alone, when nothing else runs here: it may have killed its process. */
     claim: async (tx, room) => {
       if (!isKnown) await beatIn(tx);
       const handlers = rotated(registry.names(), turns++);
-      const claim = (limit: number, lost: boolean): Promise<JobRow[]> =>
+      const claimJobs = (limit: number, lost: boolean): Promise<JobRow[]> =>
         tx.jobs.claim({ workerId, handlers, limit, lost });
-      if (!isLostDue) return claim(room, false);
+      if (!isLostDue) return claimJobs(room, false);
       if (!isFree()) return [];
-      const alone = await claim(1, true);
+      const alone = await claimJobs(1, true);
       isLostDue = alone.length > 0;
-      return isLostDue ? alone : claim(room, false);
+      return isLostDue ? alone : claimJobs(room, false);
     },
 
     retire: async () => {
-      // Where that can't be now, its lease runs out.
+      // If this fails, the lease runs out.
       if (isKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
 }
 
-/** Each handler comes first in its turn, so that a busy one leaves the others room. */
+/** Each handler is first in turn, so that a busy one leaves room for the others. */
 function rotated(names: readonly string[], turn: number): string[] {
   const at = names.length === 0 ? 0 : turn % names.length;
   return [...names.slice(at), ...names.slice(0, at)];

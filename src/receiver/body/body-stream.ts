@@ -1,4 +1,4 @@
-/** Bodies that are still on their way: a stream of either kind, read piece by piece from whatever state it is in. */
+/** Reads a body that has not arrived yet: a stream of Node or of the Fetch API, whatever has happened to it before. */
 import { Readable } from "node:stream";
 import { isAnyArrayBuffer, isArrayBufferView, isUint8Array } from "node:util/types";
 import { nextTurn } from "../../shared/timers.ts";
@@ -66,7 +66,7 @@ export function isBodyStream(body: unknown): body is BodyStream {
   return isWebStream(body) || isNodeStream(body);
 }
 
-/** Begins to read. Gives back how to leave the rest unread. */
+/** Begins to read. The returned function leaves the rest unread. */
 export function readStream(stream: BodyStream, sink: BodySink): () => void {
   return isWebStream(stream) ? readWebStream(stream, sink) : readNodeStream(stream, sink);
 }
@@ -91,7 +91,7 @@ function readNodeStream(stream: NodeBodyStream, sink: BodySink): () => void {
     stream.off("pause", resume);
     stream.pause();
   };
-  // Of what has ended or was destroyed no event tells any more.
+  // A stream that has ended or was destroyed emits no more events.
   if (stream.readableDidRead === true) sink.lost();
   else if (stream.readableEnded === true) sink.end();
   else if (stream.destroyed === true) sink.broken(stream.errored);
@@ -123,7 +123,7 @@ function readWebStream(stream: WebBodyStream, sink: BodySink): () => void {
   };
 }
 
-/** A stream in memory always has more at once: other work gets its turn after so many pieces. */
+/** A stream in memory never waits. So other work gets a turn after so many pieces. */
 const piecesPerTurn = 256;
 
 async function pumpWebStream(reader: WebBodyReader, sink: BodySink, isLeft: () => boolean): Promise<void> {
@@ -139,7 +139,7 @@ function addPiece(sink: BodySink, chunk: unknown, encoding: BufferEncoding | nul
   const bytes = viewOf(chunk);
   if (bytes !== undefined) sink.piece(bytes);
   else if (typeof chunk === "string") sink.text(Buffer.from(chunk, encoding ?? "utf8"));
-  // A stream of objects is a parser's.
+  // Anything else comes from a parser.
   else sink.lost();
 }
 

@@ -1,4 +1,4 @@
-/** A body that is on its way is read into the bytes that the process may hold, for no longer than it may take. */
+/** Reads a body within the limits on memory and time. */
 import { clearTimeout, setTimeout } from "../../shared/timers.ts";
 import { readStream, type BodyStream } from "./body-stream.ts";
 import { failed, type Verdict } from "../outcome.ts";
@@ -7,19 +7,19 @@ import type { HeldBody } from "./unverified.ts";
 
 export interface BodyLimits {
   readonly timeoutMs: number;
-  /** Hears of a stream that failed by the host's own part: a sender may go away without a word. */
+  /** Called if a stream fails by the host's fault. A sender that went away is not reported. */
   readonly onBroken: (error: unknown) => void;
 }
 
 export interface BodyRead {
-  /** A part of it, at least, was text when it came to us. */
+  /** Whether a part of it, at least, was text already. */
   readonly isText: boolean;
-  /** Why it was not read to its end, if so. */
+  /** Why it was not read to its end. Absent if it was. */
   readonly verdict: Verdict | undefined;
 }
 
-/** A body that is there already. */
-export function keepBody(
+/** Accepts a body that has arrived before. */
+export function holdBody(
   raw: ReceiveRequest,
   headers: RequestHeaders,
   held: HeldBody,
@@ -71,7 +71,7 @@ const incomplete = failed("body-incomplete");
 
 const codesOfSender = new Set(["ECONNRESET", "ECONNABORTED", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
 
-/** Each runtime has its own words for a connection that ended early. */
+/** Whether the sender ended the connection early. Each runtime has its own error for it. */
 function isOfSender(error: unknown): boolean {
   if (!(error instanceof Error)) return true;
   const { name, message, code = "" } = error as NodeJS.ErrnoException;

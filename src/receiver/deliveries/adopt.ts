@@ -13,7 +13,7 @@ export function isSameSubject(row: DeliveryRow, facts: EventFacts | null): boole
   );
 }
 
-/** The deliveries that claimed the webhook id or the payload id before, locked, without what is large. */
+/** The deliveries that have claimed the webhook id or the payload id. Locked, and without the heavy fields. */
 export async function findClaimants(tx: StoreTransaction, webhookId: string, payloadId: string | null) {
   const [byId] = await tx.lock("deliveries", "id", [webhookId], heavyFields);
   const [byPayloadId] =
@@ -22,8 +22,8 @@ export async function findClaimants(tx: StoreTransaction, webhookId: string, pay
 }
 
 /**
- * Makes an applied delivery of one that was set aside, with those of its ids that no other has claimed. Nothing is done
- * where its event is applied already: the delivery that did so is given back.
+ * Applies a delivery that was set aside. It claims those of its ids that no other has claimed. If its event is applied
+ * already, it changes nothing and resolves with the applied delivery.
  */
 export async function adopt(
   tx: StoreTransaction,
@@ -32,7 +32,7 @@ export async function adopt(
 ): Promise<DeliveryRow | undefined> {
   const { byId, byPayloadId } = await findClaimants(tx, row.webhookId, facts.payloadId);
   if (byPayloadId !== undefined && isSameSubject(byPayloadId, facts)) return byPayloadId;
-  // The header alone says little: of two signed payload ids each is an event of its own.
+  // Two different signed payload ids are two events, even if the unsigned header is the same.
   const isTold = byId?.payloadId != null && facts.payloadId !== null;
   if (byId !== undefined && byId.contentKey !== row.contentKey && !isTold && isSameSubject(byId, facts))
     return byId;

@@ -5,14 +5,14 @@ import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { DeliveryArrival } from "../arrival.ts";
 import type { Reason } from "../outcome.ts";
 
-/** Stores deliveries whose ids and content are not known yet, each with its payload, and says of each whether it was. */
+/** Inserts deliveries and their payloads. Resolves with whether each was new: its ids and content were not stored yet. */
 export async function insertDeliveries(
   tx: StoreTransaction,
   arrivals: readonly DeliveryArrival[],
   toDeliveryRow: (arrival: DeliveryArrival) => NewRow<"deliveries">,
 ): Promise<boolean[]> {
   const inserted = await tx.insert("deliveries", arrivals.map(toDeliveryRow));
-  // A row under this key belongs to a delivery that was removed.
+  // A payload with this key is a leftover of a removed delivery.
   await tx.upsert("payloads", arrivals.filter((_, index) => inserted[index] === true).map(toPayload));
   return inserted;
 }
@@ -21,14 +21,14 @@ function toPayload({ contentKey, receivedAt, headers, body }: DeliveryArrival): 
   return { contentKey, receivedAt, headers, body };
 }
 
-/** A delivery that is applied claims its ids, and no other does. */
+/** The row of a new delivery. Only an applied delivery claims its ids. */
 export function toRow(arrival: DeliveryArrival): NewRow<"deliveries"> {
   const { reason } = arrival.reading;
   if (reason !== null) return setAside(arrival, reason, null);
   return rowOf(arrival, arrival.webhookId, { outcome: "applied", reason: null, contradicts: null });
 }
 
-/** The row of a delivery under an id of its own, so that it takes no other's place. */
+/** The row of a delivery that is not applied. Its id is its digest, so it takes no other's id. */
 export function setAside(
   arrival: DeliveryArrival,
   reason: Reason,
@@ -40,7 +40,7 @@ export function setAside(
 
 type Judgement = Pick<DeliveryRow, "outcome" | "reason" | "contradicts">;
 
-/** Field by field: an object this wide that is spread together is a slow one. */
+/** Field by field, because spreading so many fields is slow. */
 function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewRow<"deliveries"> {
   const columns = toFactColumns(arrival.reading.facts, judgement.outcome === "applied");
   return {
@@ -65,7 +65,7 @@ function rowOf(arrival: DeliveryArrival, id: string, judgement: Judgement): NewR
 
 const digestIdStart = "sha256:";
 
-/** The id of a delivery by its content, where no other id names it alone. */
+/** A delivery's id made of its content, if no other id is its own. */
 export function digestIdOf(digest: string): string {
   return digestIdStart + digest;
 }

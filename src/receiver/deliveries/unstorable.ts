@@ -7,7 +7,7 @@ import { settle } from "../../shared/result.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import { heavyFields } from "../../store/tables/deliveries.ts";
 import type { DeliveryArrival } from "../arrival.ts";
-import { countAttempts } from "../dedupe.ts";
+import { countAttempts } from "./copies.ts";
 import { digestIdOf, insertDeliveries, setAside } from "./delivery-row.ts";
 import { failed, type Verdict } from "../outcome.ts";
 
