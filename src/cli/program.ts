@@ -35,7 +35,7 @@ export function createProgram(version = "unknown"): Command {
     .version(version)
     // The sandbox and its replay have options of the same names: each takes those after its own word.
     .enablePositionalOptions()
-    .description("The mirror of an escrow service: look into it, and push on what is stuck.")
+    .description("Show what is in a mirror of an escrow service, what is stuck, and what to do.")
     .addHelpText("after", wrapHelp(help))
     .addCommand(statusCommand())
     .addCommand(contractsCommand())

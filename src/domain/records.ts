@@ -67,7 +67,7 @@ export interface ContractRecord {
   readonly updatedAt: string;
   /** When it was last read from the API. ISO 8601; `null` if never. */
   readonly syncedAt: string | null;
-  /** Where the newest input sorts. A later input is one step; any other needs a refold. */
+  /** The order key of the newest input. A later input is folded in one step. Any other one needs a refold. */
   readonly lastKey: string;
   /** How many rows of `transitions` it has. */
   readonly transitionCount: number;
@@ -87,7 +87,7 @@ export interface MilestoneRecord {
   readonly name: string | null;
   /** From API reads only. */
   readonly description: string | null;
-  /** The status, in its usual spelling; `null` while no input has told it. */
+  /** The status, in its usual spelling; `null` until an input gives it. */
   readonly status: string | null;
   /** When it got this status. ISO 8601. */
   readonly statusSince: string | null;
@@ -108,7 +108,7 @@ export const refundStates = ["requested", "initiated", "succeeded"] as const;
 export interface RefundRecord {
   /** The contract. */
   readonly contractId: string;
-  /** Tells refunds of a contract apart: the refund's id, or a key of ours until it has one. */
+  /** Identifies the refund within its contract: the refund's id, or a key of our own until it has one. */
   readonly refundKey: string;
   /** The refund's id: `transactionId` of its webhooks. `null` for a request of ours until its answer or a webhook names it. */
   readonly refundId: string | null;

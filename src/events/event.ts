@@ -41,7 +41,7 @@ export function isKnownEventType(type: string): type is KnownEventType {
 
 /**
  * The facts of one webhook body: names in one casing, exact numbers, ids and times in one form. It holds all that a
- * rebuild needs, and nothing of how the delivery came.
+ * rebuild needs, but nothing about the delivery itself.
  */
 export interface EventFacts {
   /** The event type as sent. */

@@ -42,16 +42,16 @@ export interface HandlerQueries {
 /** Reads, retries and runs jobs. */
 export interface JobActions extends JobQueries {
   /**
-   * Runs a dead job again, with all its attempts before it. A due job that waits for its next attempt runs now; its attempts
-   * count on.
+   * Runs a dead job again: its attempts start again at 1. Or runs a due job now, before the time of its next attempt:
+   * the count of attempts goes on.
    *
    * @param id the `id` of an item of `jobs.list({ state: "dead" })` or of `{ state: "due" }`
-   * @throws EscrowMirrorError `not-found` where no dead or due job has that id
+   * @throws EscrowMirrorError `not-found` if no dead or due job has that id
    */
   retry(id: string): Promise<void>;
   /**
-   * Retries all dead jobs that fit the filter, oldest first, as `retry` does. With `state: "due"` it ends the wait of jobs
-   * that wait for their next attempt. It works in small transactions: if it stops early, call it again.
+   * Retries all dead jobs that fit the filter, oldest first, as `retry` does. With `state: "due"` it runs jobs now that
+   * wait for their next attempt. It works in small transactions: if it stops early, call it again.
    *
    * @throws EscrowMirrorError `invalid-argument`; the signal's reason once it is aborted
    */

@@ -87,7 +87,7 @@ export interface Mirror extends HandlerSurface {
    */
   reconcile(options?: ReconcileOptions): Promise<Reconciled>;
   /**
-   * Computes every contract again from the stored deliveries. New deliveries are still handled meanwhile.
+   * Computes every contract again from the stored deliveries and API reads. New deliveries are received meanwhile.
    *
    * @throws the signal's reason if `signal` is aborted; EscrowMirrorError `store-unavailable`
    */
@@ -115,9 +115,9 @@ export interface Mirror extends HandlerSurface {
    */
   prune(options: PruneOptions): Promise<Pruned>;
   /**
-   * Reads the webhook subscription again and again. It warns at five and eight failures in a row. If the service has disabled
-   * the subscription, it enables it again and reconciles what was missed. Start it in every process: one does the work, and
-   * another takes over when it ends. Every process shows the warnings in `health().warnings`.
+   * Reads the webhook subscription again and again. It warns at five and eight failures in a row. If the service has
+   * disabled the subscription, it enables it again and reconciles what was missed. Start it in every process. One does
+   * the work; if it ends, another takes over. Every process shows the warnings in `health().warnings`.
    *
    * @throws EscrowMirrorError `invalid-configuration` without a client, or if your client lacks `webhooks.get` or
    *   `webhooks.update`; `invalid-argument`

@@ -17,7 +17,7 @@ export interface RetryFilter {
   readonly event?: string | undefined;
   /** Made at or after this time: ISO 8601, or a `Date`. */
   readonly since?: string | Date | undefined;
-  /** Stops before the next page. Jobs that run again stay so. */
+  /** Stops before the next page. Jobs that were retried stay retried. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -5,7 +5,7 @@ import { checkFilter, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
 import type { List } from "./paths.ts";
 
-/** One run of a handler that is due or done: for an event, a move, an anomaly or a dead job. */
+/** The work of one handler for one event, move, anomaly or dead job. */
 export interface Job {
   /** The job's id. */
   readonly id: string;

@@ -3,13 +3,13 @@ import { ageOf, checkOptions } from "../queries/arguments.ts";
 /** Options of `mirror.prune()`. Ages are in milliseconds. Without an age nothing of that kind is deleted. */
 export interface PruneOptions {
   /**
-   * Deletes bodies and headers that arrived longer ago. Quarantined deliveries keep theirs until they are dismissed or
-   * released, and deliveries with an open job keep theirs until it has run.
+   * Deletes bodies and headers that arrived longer ago than this. Those of a quarantined delivery stay until it is
+   * dismissed or released. Those that an open job needs stay until it has run.
    */
   readonly payloads?: number | undefined;
-  /** Deletes done and dead jobs that ended longer ago. Done jobs are deleted after seven days anyway. */
+  /** Deletes done and dead jobs that ended longer ago than this. Done jobs are deleted after seven days anyway. */
   readonly jobs?: number | undefined;
-  /** Deletes the bodies and headers of dismissed deliveries that arrived longer ago. */
+  /** Deletes the bodies and headers of dismissed deliveries that arrived longer ago than this. */
   readonly quarantine?: number | undefined;
   /** Called after each step, with the counts so far. */
   readonly onProgress?: ((progress: Pruned) => void) | undefined;
@@ -19,7 +19,7 @@ export interface PruneOptions {
 
 /** The rows that `mirror.prune()` deleted. */
 export interface Pruned {
-  /** Bodies with their headers, without those in dropped partitions. */
+  /** Deleted bodies, each with its headers. Those in dropped partitions are not counted. */
   readonly payloads: number;
   /** Postgres with `partition`: the names of the dropped partitions. Otherwise empty. */
   readonly partitions: readonly string[];

@@ -34,11 +34,11 @@ export type ErrorCode =
   | "not-found"
   /** A handler threw inside a delivery's transaction. */
   | "handler-failed"
-  /** The call was made inside a handler, and would wait for the handler itself. */
+  /** The call was made inside a handler. It would wait for that handler for ever. */
   | "inside-transaction"
   /** The contract has ended, and never had the expected status. */
   | "unreachable-status"
-  /** The same contract or refund was requested before, and nothing has told yet how that went. Nothing was sent. */
+  /** The same contract or refund was requested before, and the result is not known yet. Nothing was sent. */
   | "already-requested"
   /** Another call of `rotateSecret` is changing the signing secret now. Nothing was sent. */
   | "already-rotating"
@@ -50,7 +50,7 @@ export type ErrorCode =
   | "error-response"
   /** The service's API answered with something that can't be read: HTML, half a body, another shape, a redirect. */
   | "invalid-response"
-  /** Nobody knows whether the service did it. The message says how to find out. Don't repeat the call before. */
+  /** Nobody knows whether the service did it. The message says how to find out. Find out before you repeat the call. */
   | "outcome-unknown"
   /** A call that changes nothing got no answer in time. */
   | "timeout"

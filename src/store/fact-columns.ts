@@ -1,6 +1,6 @@
 /**
- * The facts of an event as columns of its delivery's row: `facts` leaves out what other columns hold and what is absent.
- * That halves its text, and with it the pages that a commit writes.
+ * The facts of an event as columns of its delivery's row. `facts` leaves out absent values, and those of other columns.
+ * So its text is half as long, and a commit writes fewer pages.
  */
 import type { EventFacts } from "../events/event.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The queue of what handlers are owed, a part of the port. Jobs of one handler and contract form a line: its head is `due`,
- * the rest `waiting`; when the head is done or dead the next one is promoted, in the same transaction.
+ * The queue of the handlers' jobs, a part of the port. The jobs of one handler and contract form a line: the first is
+ * `due`, the others are `waiting`. When the first is done or dead, the same transaction makes the next one due.
  */
 import type { JobRow } from "./tables/handlers.ts";
 
@@ -18,21 +18,21 @@ export interface JobQueue {
    * count.
    */
   end(endings: readonly Ending[]): Promise<boolean[]>;
-  /** Marks a worker as alive until `leaseMs` from now. Resolves with `false` if others had given it up meanwhile. */
+  /** Marks a worker as alive until `leaseMs` from now. Resolves with `false` if others have taken its jobs meanwhile. */
   beat(worker: WorkerBeat): Promise<boolean>;
   /** Ends a worker. Its running jobs go back to the queue, without counting the attempt. */
   retire(workerId: string): Promise<void>;
   /** Ends workers that are silent for too long. Their running jobs are due again, or dead. */
   reclaim(limits: { readonly attemptsMax: number }): Promise<JobRow[]>;
-  /** Puts dead jobs back into their lines, with no attempts behind them. */
+  /** Puts dead jobs back into their lines. Their attempts start again from 0. */
   revive(seqs: readonly number[]): Promise<void>;
-  /** Ends the wait of due jobs for their next attempt. Their attempts count on. */
+  /** Makes due jobs run now, before the time of their next attempt. The count of attempts goes on. */
   hasten(seqs: readonly number[]): Promise<void>;
-  /** Which of these contents a job is still owed for: its handler needs the body. */
+  /** Resolves with those of these contents that an open job still needs: its handler gets the body. */
   owedFor(contentKeys: readonly string[]): Promise<string[]>;
-  /** Locks the subscriptions: shared by commits, or alone for one registration. */
+  /** Locks the subscriptions: `shared` for a commit, `exclusive` for a registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
-  /** Takes a lease that nobody else holds, or holds on to it. Resolves with `false` if another holds it. */
+  /** Takes a free lease, or renews one that this holder has. Resolves with `false` if another holds it. */
   lease(lease: LeaseAsk): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export interface Claim {
   readonly lost: boolean;
 }
 
-/** How one run ended. Worker and attempt must still be the job's: a run that lost its lease ends nothing. */
+/** How one run ended. It counts only while the job has this worker and attempt: a run that lost its lease ends nothing. */
 export type Ending = {
   /** The job. */
   readonly seq: number;
@@ -66,7 +66,7 @@ export type Ending = {
   | { readonly end: "done" }
   | { readonly end: "dead"; readonly error: string }
   | { readonly end: "again"; readonly error: string; readonly afterMs: number }
-  /** It did not run to its end for no fault of its own: the attempt is not counted. */
+  /** The run was stopped from outside, or never began: the attempt is not counted. */
   | { readonly end: "given-back" }
 );
 
@@ -78,7 +78,7 @@ export interface WorkerBeat {
   readonly handlers: readonly string[];
   /** How long it counts as alive. Milliseconds. */
   readonly leaseMs: number;
-  /** Whether it hears of jobs: then whoever adds some tells of them. */
+  /** Whether it listens for notifications. If so, a process that adds jobs sends one. */
   readonly isListening: boolean;
 }
 

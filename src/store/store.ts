@@ -46,11 +46,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How a store frees room. Each call is one short step: what goes, and when, is decided above the port. */
+/** Frees room in a store. Each call is one short step. The caller decides what to delete, and when. */
 export interface Upkeep {
   /**
-   * Drops what holds payloads of before `before` alone, whole, where the store keeps payloads by time. Payloads that must
-   * stay are moved. The rest goes row by row.
+   * Drops the partitions that hold only payloads from before `before`. Payloads that must stay are moved first. Without
+   * partitions it drops nothing.
    */
   dropPayloads(before: string): Promise<DroppedPayloads>;
   /** Gives up to `pages` free pages of the file back to the disk. Resolves with whether there may be more. */
@@ -63,15 +63,18 @@ export interface Upkeep {
 export interface DroppedPayloads {
   /** The names of the partitions. */
   readonly partitions: readonly string[];
-  /** Older ones are deleted row by row: those that arrived later are in a partition that goes as a whole. ISO 8601. */
+  /**
+   * Payloads that arrived before this time must be deleted row by row. Later ones are in a partition that will be
+   * dropped whole. ISO 8601.
+   */
   readonly rowsBefore: string;
 }
 
-/** Whoever waits for jobs that other processes add. */
+/** Gets notifications of jobs that other processes add. */
 export interface JobListener {
   /** Jobs of this handler are due. */
   readonly heard: (handler: string) => void;
-  /** Called when listening starts or stops. While it is stopped, only the checks find jobs. */
+  /** Called when listening starts or stops. While it is stopped, the mirror finds jobs only by checking. */
   readonly changed: (isListening: boolean) => void;
 }
 
@@ -89,7 +92,7 @@ export interface OpenOptions {
 export interface StoreReader {
   /** The rows that fit the query. */
   find<Name extends TableName>(table: Name, query?: Query<Tables[Name]>): Promise<Tables[Name][]>;
-  /** The rows of a stretch of an index, in its order. `where` picks among them, `limit` counts the picked ones. */
+  /** Reads a stretch of an index, in its order. `where` selects some of the rows, and `limit` counts only these. */
   walk<Name extends TableName>(
     table: Name,
     stretch: Stretch<Tables[Name]>,
@@ -97,7 +100,7 @@ export interface StoreReader {
   ): Promise<Tables[Name][]>;
   /** How many rows the stretch has. */
   count<Name extends TableName>(table: Name, stretch: Stretch<Tables[Name]>): Promise<number>;
-  /** The rows whose `field` is one of `values`, in no order. For each value at most `limitEach`, whichever. */
+  /** The rows whose `field` is one of `values`, in no order. For each value at most `limitEach` rows, any of them. */
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
@@ -183,11 +186,11 @@ export interface Query<Row> {
 export type Picking<Row> = Pick<Query<Row>, "where" | "limit" | "without">;
 
 /**
- * Rows that lie side by side in an index. The stores ask for them so that a database can go by that index alone, and never
- * sorts, whatever its statistics say: what a page costs does not hang on how many rows there are.
+ * Rows that are next to each other in an index. The database reads this index alone and never sorts, whatever its
+ * statistics say. So the cost of a page does not depend on the number of rows.
  */
 export interface Stretch<Row> {
-  /** The first field of the index, where the stretch has the rows of one value of it. */
+  /** The first field of the index, if the stretch is the rows with one value of it. */
   readonly of?:
     | {
         /** The field. */
@@ -200,13 +203,13 @@ export interface Stretch<Row> {
   readonly by: readonly (keyof Row & string)[];
   /** Reverses the order. Default `false`. */
   readonly descending?: boolean | undefined;
-  /** Values of `by`, or of its first fields: the stretch begins behind all rows that have them. */
+  /** Values of `by`, or of its first fields. The stretch begins after all rows with these values. */
   readonly after?: readonly (string | number)[] | undefined;
   /** The least value of the first field of `by`. */
   readonly from?: string | number | undefined;
   /** Above each value of the first field of `by`. */
   readonly until?: string | number | undefined;
-  /** Fields that are `null` in no row of the stretch, where the index holds only rows of which that is so. */
+  /** Fields that are never `null` in the stretch. Name them if the index leaves out rows with `null` there. */
   readonly present?: readonly (keyof Row & string)[] | undefined;
   /** How many rows are left out at the beginning. */
   readonly skip?: number | undefined;

@@ -1,4 +1,4 @@
-/** The parts of `@opentelemetry/api` that the mirror calls, by shape: the package is never loaded from here. */
+/** The parts of `@opentelemetry/api` that the mirror calls. They are typed by shape: the mirror never loads the package. */
 
 /** The option `telemetry`. Names and attributes: `docs/telemetry.md`. */
 export interface TelemetryOptions {

@@ -19,8 +19,8 @@ export interface SandboxClock extends Clock {
   /** Sandbox milliseconds per real millisecond; 0 on a manual clock. */
   readonly speed: number;
   /**
-   * Moves the time on by `ms` and runs all that becomes due on the way, in order, network calls included. Resolves
-   * when they have ended. A real clock leaps forward. Rejects with a `RangeError` when `ms` is negative or no number.
+   * Moves the time on by `ms`. All work that becomes due runs in order, network calls too. Resolves when it has ended. A
+   * real clock jumps forward. Rejects with a `RangeError` when `ms` is negative or no number.
    */
   advance(ms: number): Promise<void>;
   /** Real milliseconds until this clock shows `atMs`; `undefined` when it won't get there by itself. */

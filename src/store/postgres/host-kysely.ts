@@ -1,4 +1,4 @@
-/** Connections that an app's own Kysely lends. It is typed by shape, so that any version fits. */
+/** Connections that an app's own Kysely lends. It is typed by shape, so any version fits. */
 import type { CompiledQuery } from "kysely";
 import type { TimeLeft } from "../../shared/within.ts";
 import { answered, ignore, inTime, type Connection, type Connections } from "./connection.ts";

@@ -3,9 +3,9 @@ import type { TablePlace } from "./dialect.ts";
 import { tables, type TableName, type Tables } from "../tables.ts";
 
 /**
- * The tables as `mirror.db` sees them: `mirror.db.selectFrom("contracts").select("status")`. Columns are the
- * fields in snake case (`from` and `to` of a transition are `from_status` and `to_status`); amounts are halalas; booleans
- * are 0 or 1; JSON is text. Names are without the store's prefix: it is put before them.
+ * The tables as `mirror.db` sees them: `mirror.db.selectFrom("contracts").select("status")`. Columns are the fields in
+ * snake case (`from` and `to` of a transition are `from_status` and `to_status`); amounts are halalas; booleans are 0 or
+ * 1; JSON is text. Write the names without the store's prefix: it is added.
  */
 export type MirrorDatabase = { [Name in TableName]: SqlRow<Tables[Name]> };
 

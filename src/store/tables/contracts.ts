@@ -72,7 +72,7 @@ export const milestones: TableShape<MilestoneRecord> = {
 
 /** One refund, and when its row last changed. */
 export interface RefundRow extends RefundRecord {
-  /** Order key of `initiatedAt`, `""` where that is not known: times in the service's own form are in no order. */
+  /** `initiatedAt` as text that sorts, because the service's own form does not. `""` if it is unknown. */
   readonly initiatedKey: string;
   /** When the mirror last changed this row. ISO 8601. */
   readonly changedAt: string;

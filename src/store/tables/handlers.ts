@@ -32,7 +32,7 @@ export interface JobRow {
   readonly handler: string;
   /** The contract, if any. Jobs of one handler and contract form a line: they run one after another. */
   readonly contractId: string | null;
-  /** Names the fact. A handler has one job for each fact. */
+  /** Identifies the fact. A handler has one job for each fact. */
   readonly jobKey: string;
   /** The content key of its delivery. */
   readonly contentKey: string | null;

@@ -57,7 +57,7 @@ export interface ConformanceCheck {
 
 /** The result of all checks. */
 export interface ConformanceReport {
-  /** Whether no check failed. Checks that are not observable don't count. */
+  /** Whether all checks passed. Checks that are not observable don't count. */
   readonly ok: boolean;
   /** Each check, in order. */
   readonly checks: readonly ConformanceCheck[];

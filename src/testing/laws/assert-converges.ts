@@ -24,7 +24,7 @@ export interface ConvergeOptions {
   readonly secret?: string | undefined;
   /** The same seed gives the same orders. Default 1. */
   readonly seed?: number | undefined;
-  /** The number of other orders to try, beside the given one. Default 3. */
+  /** How many more orders to try, besides the given one. Default 3. */
   readonly orders?: number | undefined;
   /** Lives whose deliveries are all in the list. The mirror must end in their `truth`. Default: `deliveries.lives`. */
   readonly lives?: readonly Life[] | undefined;
