@@ -58,7 +58,7 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
   if (applied.length === 0) return [];
   const rows = await reader.find("transitions", {
     where: [
-      { field: "contractId", op: "in", value: contractsOf(applied) },
+      { field: "contractId", op: "in", value: contractIdsOf(applied) },
       { field: "webhookId", op: "in", value: webhookIdsOf(applied) },
       { field: "moved", op: "=", value: true },
     ],
@@ -81,7 +81,7 @@ function webhookIdsOf(page: readonly DeliveryRow[]): string[] {
   return [...new Set(page.map(({ webhookId }) => webhookId))];
 }
 
-function contractsOf(page: readonly DeliveryRow[]): string[] {
+function contractIdsOf(page: readonly DeliveryRow[]): string[] {
   return [...new Set(page.map(({ contractId }) => contractId))].filter((id) => id !== null);
 }
 

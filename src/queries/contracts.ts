@@ -140,10 +140,10 @@ function toStatusCondition(status: string | readonly string[]): Condition<Contra
   );
 }
 
-/** Many times as many as there are, and far from the number of values that a statement may have. */
+/** Far more than there are statuses, and far fewer than the values that a statement can have. */
 const statusNamesMax = 100;
 
-/** A contract whose status nothing has told yet has none in the store. */
+/** The status `unknown` is stored as `null`. */
 function toStoredStatus(status: string): string | null {
   const name = textOf(status, "status");
   return name.toLowerCase() === "unknown" ? null : canonicalStatus(contractMachine, name);
@@ -155,7 +155,7 @@ export async function contractsOf(
   contractIds: Iterable<string>,
 ): Promise<Map<string, MirroredContract>> {
   const ids = [...new Set(contractIds)];
-  // Asked for together: a database at the other end of a line answers them together.
+  // In parallel, so that a remote database answers all of them in one round trip.
   const [rows, children] = await Promise.all([
     reader.lookup("contracts", "contractId", ids),
     loadChildren(reader, ids),
@@ -181,7 +181,7 @@ function contractIdOf({ contractId }: { readonly contractId: string }): string {
   return contractId;
 }
 
-/** In slices, for a life may be long. */
+/** In slices, because a history may be long. */
 async function loadTransitions(reader: StoreReader, contractId: string): Promise<TransitionRecord[]> {
   const transitions: TransitionRecord[] = [];
   for (;;) {

@@ -24,7 +24,7 @@ export interface CommitParts {
   readonly listeners: Listeners;
 }
 
-/** What is new in one transaction: inputs for the fold, and deliveries for the handlers. */
+/** The additions of one transaction: inputs for the fold, and deliveries for the handlers. */
 export interface Fresh {
   readonly inputs: readonly FoldInput[];
   readonly deliveries: readonly FreshDelivery[];

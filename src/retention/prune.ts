@@ -1,6 +1,6 @@
 /**
- * Deletes old data in many short transactions: deliveries meanwhile hardly wait. Ids, digests and facts stay: dedupe and the
- * fold need them. So duplicates are recognised for ever, and a late event or a rebuild gives the same result.
+ * Deletes old data in many short transactions, so that deliveries hardly wait. Ids, digests and facts stay, because dedupe
+ * and the fold need them: duplicates are recognised for ever, and a late event or a rebuild gives the same result.
  */
 import { sweepFailures, sweepPage } from "../handlers/done-jobs.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
@@ -18,7 +18,7 @@ export interface PruneParts {
   readonly clock: Clock;
 }
 
-/** Between two steps, deliveries are committed. */
+/** In a pause between two steps, deliveries can commit. */
 const pauseMs = 10;
 
 /** How many rows one step removed, and where the next one begins. `undefined` after the last. */
@@ -125,7 +125,7 @@ async function removePayloads(
   return old.length;
 }
 
-/** Locked: whoever adds a job for one of them meanwhile waits, or its job is seen here (`holdPayloads`). */
+/** Locks the deliveries: who adds a job for one of them either waits, or was first and its job is seen (`holdPayloads`). */
 async function keptAmong(tx: StoreTransaction, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const fields = allBut("deliveries", ["contentKey", "outcome"]);

@@ -1,7 +1,7 @@
 /**
- * A contract's personal data goes for good. First the redaction is stored, as an input of the fold, with the contract locked:
- * from that commit on nobody stores such data of it. Then what is there already goes, page by page. Where this is broken off,
- * the next call finishes it.
+ * Erases a contract's personal data. First the redaction is stored, as an input of the fold, with the contract locked: after
+ * that commit nobody stores such data any more. Then the stored data is erased, page by page. If this is interrupted, the
+ * next call finishes it.
  */
 import { waitingMsMax } from "../handlers/runner/ahead.ts";
 import { refold } from "../receiver/transition.ts";
@@ -88,7 +88,7 @@ function storeRedaction(parts: RedactParts, contractId: string) {
   );
 }
 
-/** An own request with the contract's reference that nothing has answered: it is of this contract, whoever made it known. */
+/** Assigns an open own request to the contract, if it has the contract's reference: its personal data is erased too. */
 async function claimIntents(tx: StoreTransaction, contractId: string, closedAt: string): Promise<void> {
   const [contract] = await tx.lookup("contracts", "contractId", [contractId]);
   if (contract?.reference == null) return;
@@ -103,7 +103,7 @@ async function claimIntents(tx: StoreTransaction, contractId: string, closedAt: 
 type Page = (tx: StoreTransaction, after: Place | undefined) => Promise<Place | undefined>;
 
 const pageRows = 100;
-/** Between two pages, deliveries are committed. */
+/** In a pause between two pages, deliveries can commit. */
 const pauseMs = 5;
 
 async function inPages(store: Store, page: Page): Promise<void> {

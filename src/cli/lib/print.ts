@@ -12,7 +12,7 @@ export async function print(lines: readonly string[]): Promise<void> {
 
 let isReaderGone = false;
 
-/** The reader of standard output, such as `head`, has ended. Lists end too; work goes on, and its exit code tells how it went. */
+/** The reader of standard output, such as `head`, has ended. Lists end too. Work goes on, and its exit code shows the result. */
 export function forgetReader(): void {
   isReaderGone = true;
 }

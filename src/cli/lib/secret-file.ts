@@ -11,7 +11,7 @@ export interface SecretFile {
 }
 
 /**
- * Makes the draft before the secret is changed. Later would be too late to learn that the place can't be written to.
+ * Makes the draft before the secret is changed. So a place that can't be written to is found in time.
  *
  * @throws Misuse if the file can't be made
  */
