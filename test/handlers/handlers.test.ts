@@ -1,8 +1,9 @@
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
+import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery } from "../support/delivery.ts";
-import { openMirror, storeKinds, temporaryFile } from "../support/mirror.ts";
+import { openMirror, storeKinds, temporaryFile, testClock, withTransactions } from "../support/mirror.ts";
 import { describeDoneJobs } from "./done-jobs-contract.ts";
 import { describeHandlers } from "./handlers-contract.ts";
 import { describeHandlersHealth } from "./health-contract.ts";
@@ -24,6 +25,44 @@ describeInTransaction("sqlite file", async () => {
   database.exec("create table ledger (contract text primary key)");
   database.close();
   return { store: sqlite(file), table: "ledger" };
+});
+
+it("jobs run whose claim was committed, though its process heard of a fault", async () => {
+  const inner = sqlite(temporaryFile());
+  const seen: unknown[] = [];
+  let isLost = false;
+  const store = withTransactions(inner, async (work) => {
+    const result = await inner.transaction(work);
+    if (!isLost || !Array.isArray(result) || result.length === 0 || !("job" in result[0])) return result;
+    isLost = false;
+    throw new EscrowMirrorError("store-unavailable", "the connection was lost");
+  });
+  const mirror = await openMirror({ store });
+  mirror.on("*", ({ contractId }) => void seen.push(contractId), { name: "see" });
+  await mirror.idle();
+  isLost = true;
+  await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  await mirror.idle();
+  expect([seen, isLost]).toEqual([["CNT-1"], false]);
+});
+
+it("a process that runs jobs in runOnce alone shows that it lives while they run", async () => {
+  const [file, clock] = [temporaryFile(), testClock()];
+  const mirror = await openMirror({ store: sqlite(file), clock, jobs: { run: false, leaseMs: 100 } });
+  const beside = new Database(file);
+  const alive = (): unknown[] => beside.prepare("select alive_until from escrow_workers").pluck().all();
+  const toTime = (ms: number): string => new Date(clock.now() + ms).toISOString();
+  const runs: number[] = [];
+  const see = async (): Promise<void> => {
+    clock.advance(50);
+    await expect.poll(alive).toEqual([toTime(100)]);
+    runs.push(clock.now());
+  };
+  mirror.on("*", see, { name: "see" });
+  await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  await mirror.jobs.runOnce();
+  expect(runs).toHaveLength(1);
+  beside.close();
 });
 
 it("jobs behind one that hangs are run by another process", async () => {

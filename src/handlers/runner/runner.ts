@@ -56,6 +56,8 @@ export function createRunner(parts: RunnerParts): Runner {
   let draining = 0;
   let isWanted = false;
   let isClosing = false;
+  /** The queue may hold jobs that this process has claimed and does not know of: the answer to a commit was lost. */
+  let isUnsure = false;
   let turning: Promise<void> | undefined;
 
   const run: typeof runJob = (assignment, stop) => {
@@ -64,18 +66,20 @@ export function createRunner(parts: RunnerParts): Runner {
   };
   const slots = createSlots({ concurrency, run, onEnd: turnSoon });
   const isFree = (): boolean => slots.isEmpty();
-  const onLeaseLost = (reason: Error): void => slots.drop(reason);
+  const onLeaseLost = (reason: Error): void => {
+    slots.drop(reason);
+    isUnsure = true;
+    turnSoon();
+  };
   const worker = createWorker({ store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost });
   const onListening = (isListening: boolean): void => void worker.setListening(isListening);
   const lookout = options.run
     ? createLookout({ store, registry, clock, onDue: wake, onListening })
     : undefined;
-  const beating = options.run
-    ? repeat(
-        () => worker.beat(),
-        () => leaseMs / 3,
-      )
-    : undefined;
+  const beating = repeat(
+    async () => void (isTaking() && (await worker.beat())),
+    () => leaseMs / 3,
+  );
 
   // A function, because it can change during an await.
   const isOver = (): boolean => isClosing;
@@ -107,13 +111,21 @@ export function createRunner(parts: RunnerParts): Runner {
   async function turn(): Promise<void> {
     const endings = slots.takeEndings();
     const room = isTaking() && registry.names().length > 0 ? slots.room(endings.length) : 0;
-    if (endings.length === 0 && room <= 0) return;
+    if (endings.length === 0 && room <= 0 && !isUnsure) return;
+    const wasUnsure = isUnsure;
+    isUnsure = false;
     try {
-      const assignments = await store.transaction((tx) => turnIn(tx, endings, room));
+      const assignments = await store.transaction(async (tx) => {
+        if (wasUnsure)
+          await worker.giveBackBut(tx, new Set([...slots.held(), ...endings.map(({ seq }) => seq)]));
+        return turnIn(tx, endings, room);
+      });
+      if (room > 0) worker.committed();
       if (endings.some(({ end }) => end === "again")) lookout?.lookSoon();
       slots.add(assignments);
     } catch (error) {
       slots.restoreEndings(endings);
+      isUnsure = true;
       throw error;
     }
   }
@@ -155,7 +167,7 @@ export function createRunner(parts: RunnerParts): Runner {
     drain,
     close: async (deadlineMs) => {
       isClosing = true;
-      beating?.stop();
+      beating.stop();
       slots.close(new DOMException("the mirror is closing", "AbortError"));
       await lookout?.stop();
       await noLongerThan(deadlineMs, slots.allOver());

@@ -22,6 +22,8 @@ export interface Slots {
   /** How many more jobs to claim. `endedNow` is how many have ended since the last call: it shows the pace. */
   room(endedNow: number): number;
   isEmpty(): boolean;
+  /** The numbers of the jobs that this process has claimed. */
+  held(): ReadonlySet<number>;
   add(assignments: readonly Assignment[]): void;
   /** Resolves when one of the running jobs is over. */
   someOver(): Promise<void>;
@@ -92,6 +94,9 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
     restoreEndings: (taken) => void endings.unshift(...taken),
     hasEndings: () => endings.length > 0,
     isEmpty: () => running.size + next.length === 0,
+
+    held: () =>
+      new Set([...running.keys(), ...next.map(({ job }) => job.seq), ...endings.map(({ seq }) => seq)]),
 
     room: (endedNow) => {
       const sinceMs = monotonicMs() - lastAt;

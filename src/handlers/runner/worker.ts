@@ -1,9 +1,11 @@
 /** This process in the queue. While it shows that it is alive, the jobs that it has claimed are its own. */
 import { settle } from "../../shared/result.ts";
+import { monotonicMs } from "../../shared/timers.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import { notifyOfDead } from "../dead-jobs.ts";
 import type { Registry } from "../registry.ts";
+import { givenBack } from "./ending.ts";
 
 export interface WorkerParts {
   readonly store: Store;
@@ -24,13 +26,21 @@ export interface Worker {
   /** Stores whether this process listens for new jobs. If it does, others notify it when they add one. */
   setListening(isListening: boolean): Promise<void>;
   claim(tx: StoreTransaction, room: number): Promise<JobRow[]>;
+  /** The transaction of the last `claim` is committed. */
+  committed(): void;
+  /** Gives back jobs that were claimed in its name and that it does not hold: it was not told that their claim was committed. */
+  giveBackBut(tx: StoreTransaction, here: ReadonlySet<number>): Promise<void>;
   /** Gives the jobs that still run here back to the queue. */
   retire(): Promise<void>;
 }
 
 export function createWorker(parts: WorkerParts): Worker {
   const { store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost } = parts;
+  /** The queue has its row, as far as it knows. */
   let isKnown = false;
+  let aliveUntilMs = -Infinity;
+  /** The time of a heartbeat whose transaction is not committed yet. */
+  let shownAtMs: number | undefined;
   let isListening = false;
   let isLostDue = true;
   let turns = 0;
@@ -39,14 +49,24 @@ export function createWorker(parts: WorkerParts): Worker {
     const handlers = registry.names();
     const wasKnown = await tx.jobs.beat({ workerId, handlers, leaseMs, isListening });
     if (isKnown && !wasKnown) onLeaseLost(leaseLost());
-    isKnown = true;
     await notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
     isLostDue ||= await isAnyLost(tx, handlers);
   }
 
+  function shown(atMs: number): void {
+    isKnown = true;
+    aliveUntilMs = Math.max(aliveUntilMs, atMs + leaseMs);
+  }
+
   const beat = async (): Promise<void> => {
-    if (registry.names().length > 0) await store.transaction(beatIn);
+    if (registry.names().length === 0) return;
+    const atMs = monotonicMs();
+    await store.transaction(beatIn);
+    shown(atMs);
   };
+
+  /** After a pause others may have removed its row. If it is killed then, nobody takes the jobs that it claims without a row. */
+  const isBeatDue = (): boolean => monotonicMs() >= aliveUntilMs - leaseMs / 2;
 
   return {
     beat,
@@ -58,7 +78,8 @@ export function createWorker(parts: WorkerParts): Worker {
 
     /** A job of a lost worker runs alone, when nothing else runs here: it may have killed its process. */
     claim: async (tx, room) => {
-      if (!isKnown) await beatIn(tx);
+      shownAtMs = isBeatDue() ? monotonicMs() : undefined;
+      if (shownAtMs !== undefined) await beatIn(tx);
       const handlers = rotated(registry.names(), turns++);
       const claimJobs = (limit: number, lost: boolean): Promise<JobRow[]> =>
         tx.jobs.claim({ workerId, handlers, limit, lost });
@@ -69,9 +90,23 @@ export function createWorker(parts: WorkerParts): Worker {
       return isLostDue ? alone : claimJobs(room, false);
     },
 
+    committed: () => {
+      if (shownAtMs !== undefined) shown(shownAtMs);
+      shownAtMs = undefined;
+    },
+
+    giveBackBut: async (tx, here) => {
+      const where = [
+        { field: "workerId", op: "=", value: workerId },
+        { field: "state", op: "=", value: "running" },
+      ] as const;
+      const mine = await tx.find("jobs", { where });
+      await tx.jobs.end(mine.filter(({ seq }) => !here.has(seq)).map(givenBack));
+    },
+
     retire: async () => {
       // If this fails, the lease runs out.
-      if (isKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
+      if (aliveUntilMs > -Infinity) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
 }
