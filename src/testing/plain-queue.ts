@@ -118,7 +118,9 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
           const fate = isOver
             ? ({ ...idle, state: "dead", lastError: lostForGood, finishedAt: nowPlus(0) } as const)
             : ({ workerId: null, state: "due", lost: true, nextAttemptAt: nowPlus(0) } as const);
-          await set(job.seq, fate);
+          // Others ran beside it, or it had not begun: who ended the process is not known. Next time it is alone.
+          const attempts = job.lost ? job.attempts : job.attempts - 1;
+          await set(job.seq, { ...fate, attempts });
           if (isOver) dead.push({ ...job, ...fate });
         }
         await forget(workerId);

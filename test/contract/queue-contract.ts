@@ -98,10 +98,34 @@ export function describeQueue(contract: StoreContract): void {
       clock.advance(60_000);
       expect(await reclaim(store)).toEqual([]);
       const [second] = await claim(store, { limit: 1, lost: true, workerId: "w2" });
-      expect(second).toMatchObject({ jobKey: "a", attempts: 2, lost: true });
+      expect(second).toMatchObject({ jobKey: "a", attempts: 1, lost: true });
       expect(await endRun(store, first, { end: "done" })).toEqual([false]);
       expect(await endRun(store, second, { end: "done" })).toEqual([true]);
       expect(await endRun(store, second, { end: "dead", error: "late" })).toEqual([false]);
+      await store.close();
+    });
+
+    it("counts an attempt that ended its worker only if the job was alone there", async () => {
+      const { store, clock } = await open(create());
+      const jobs = [newJob("mail", "CNT-1", "a"), newJob("mail", "CNT-2", "b")];
+      await store.transaction((tx) => tx.jobs.insert(jobs));
+      await beat(store, "w1");
+      expect(await claim(store, { limit: 2 })).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+      clock.advance(60_000);
+      await reclaim(store);
+      await beat(store, "w2");
+      const [alone] = await claim(store, { limit: 1, lost: true, workerId: "w2" });
+      expect(alone).toMatchObject({ attempts: 1, lost: true });
+      clock.advance(60_000);
+      await reclaim(store);
+      const both = await claim(store, { limit: 2, lost: true, workerId: "w3" });
+      const counted = new Map(both.map(({ seq, attempts }) => [seq === alone?.seq, attempts]));
+      expect(counted).toEqual(
+        new Map([
+          [true, 2],
+          [false, 1],
+        ]),
+      );
       await store.close();
     });
 

@@ -266,7 +266,8 @@ export function arrayQueueStatements(place: TablePlace) {
     bury: `update ${jobs} as j set state = 'dead', last_error = $4, finished_at = ${timeIn()}, worker_id = null, lost = 0
       where worker_id = any($2::text[]) and state = 'running' and lost = 1 and attempts >= $3
       returning ${columns}`,
-    lose: `update ${jobs} set state = 'due', next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
+    // The attempt counts if the job was alone (`lost` is 1): else it may never have begun, and another may have ended the process.
+    lose: `update ${jobs} set state = 'due', attempts = attempts - 1 + lost, next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
       where worker_id = any($2::text[]) and state = 'running'`,
     linesOf: `select distinct contract_id from ${jobs} where seq = any($1::bigint[])`,
     // Of several of one line the first alone is due: a statement does not see what it has done to the others.

@@ -188,7 +188,8 @@ export function rowQueueStatements(place: TablePlace) {
     bury: `update ${jobs} set state = 'dead', last_error = ?, finished_at = ?, worker_id = null, lost = 0
       where worker_id = ? and state = 'running' and lost = 1 and attempts >= ?
       returning ${columns.join(", ")}`,
-    lose: `update ${jobs} set state = 'due', next_attempt_at = ?, worker_id = null, lost = 1
+    // The attempt counts if the job was alone (`lost` is 1): else it may never have begun, and another may have ended the process.
+    lose: `update ${jobs} set state = 'due', attempts = attempts - 1 + lost, next_attempt_at = ?, worker_id = null, lost = 1
       where worker_id = ? and state = 'running'`,
     revive: `update ${jobs} set attempts = 0, next_attempt_at = ?, finished_at = null, state = case
         when exists (

@@ -42,7 +42,7 @@ export interface JobRow {
   readonly payload: unknown;
   /** `waiting` for a job before it, `due`, `running`, `done` or `dead`. */
   readonly state: (typeof jobStates)[number];
-  /** How many runs have started. */
+  /** How many runs have started. Those that a killed process ended do not count, unless the job ran alone. */
   readonly attempts: number;
   /** When it may run. ISO 8601. */
   readonly nextAttemptAt: string;
