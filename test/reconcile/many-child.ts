@@ -1,10 +1,10 @@
 /** A mirror in a process of its own: imports what it is told, waits for a line, reconciles, and says what that took. */
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createClient } from "../../src/client.ts";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
 import { openDatabase } from "../simulation/database.ts";
+import { startMeasuring } from "./measure.ts";
 
 const { place, api, idsFile } = JSON.parse(process.argv[2] ?? "") as {
   readonly place: string;
@@ -14,7 +14,6 @@ const { place, api, idsFile } = JSON.parse(process.argv[2] ?? "") as {
 const fast = { concurrency: 16, perSecondMax: 10_000 };
 const lines = createInterface(process.stdin)[Symbol.asyncIterator]();
 const say = (what: object): boolean => process.stdout.write(`${JSON.stringify(what)}\n`);
-const collect = globalThis.gc ?? (() => undefined);
 
 const mirror = await createMirror({
   store: openDatabase(place),
@@ -23,25 +22,13 @@ const mirror = await createMirror({
 });
 say(await mirror.contracts.import(readFileSync(idsFile, "utf8").split("\n"), fast));
 await lines.next();
-collect();
-const before = process.memoryUsage().heapUsed;
-const delay = monitorEventLoopDelay({ resolution: 1 });
-let [highest, heldNs] = [0, 0];
-delay.enable();
+const measuring = startMeasuring();
 const { checked, healed, failed } = await mirror.reconcile({
   ...fast,
   onProgress: (progress) => {
-    if (progress.checked % 500 !== 0) return;
-    heldNs = Math.max(heldNs, delay.max);
-    // Without a reset the time until `enable` counts: what the measuring itself holds.
-    delay.disable();
-    collect();
-    highest = Math.max(highest, process.memoryUsage().heapUsed - before);
-    delay.reset();
-    delay.enable();
+    if (progress.checked % 500 === 0) measuring.look();
   },
 });
-delay.disable();
-say({ checked, healed, failed, highest, heldMs: Math.max(heldNs, delay.max) / 1e6 });
+say({ checked, healed, failed, ...measuring.end() });
 await mirror.close();
 process.exit();

@@ -1,12 +1,10 @@
 /** Reconciling many contracts. `SOAK=1` has 2,000 and 10,000 of them, compares the memory, and prints how long the loop was held. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { noonMs } from "../support/delivery.ts";
 import { openMirror, temporaryFile, testClock } from "../support/mirror.ts";
+import { startMeasuring } from "./measure.ts";
 
 const isSoak = process.env["SOAK"] !== undefined;
 const [few, many] = isSoak ? [2000, 10_000] : [100, 400];
@@ -41,9 +39,6 @@ function* idsOf(count: number): Generator<string> {
   for (let at = 0; at < count; at++) yield `CNT-${String(at).padStart(6, "0")}`;
 }
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
 /** Reconciles so many contracts, none of which is as the mirror has it. */
 async function reconcileSo(count: number) {
   const reads = new Map<string, number>();
@@ -57,26 +52,14 @@ async function reconcileSo(count: number) {
   clock.advance(3_600_000);
   reads.clear();
   for (const id of idsOf(staleReads)) stale.add(id);
-  let [highest, heldNs] = [0, 0];
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const measuring = startMeasuring();
   const { checked } = await mirror.reconcile({
     perSecondMax: 10_000,
     onProgress: (progress) => {
-      if (!isSoak || progress.checked % 500 !== 0) return;
-      heldNs = Math.max(heldNs, delay.max);
-      // Without a reset the time until `enable` counts: what the measuring itself holds.
-      delay.disable();
-      collect();
-      highest = Math.max(highest, process.memoryUsage().heapUsed - before);
-      delay.reset();
-      delay.enable();
+      if (isSoak && progress.checked % 500 === 0) measuring.look();
     },
   });
-  delay.disable();
-  return { checked, reads, highest, heldMs: Math.max(heldNs, delay.max) / 1e6 };
+  return { checked, reads, ...measuring.end() };
 }
 
 const memory = isSoak ? ", in memory that does not grow with their number" : "";

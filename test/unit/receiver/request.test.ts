@@ -351,7 +351,7 @@ describe("a second-hand body", () => {
     ["bytes with what stands for no UTF-8", Buffer.from(`${text.toString("latin1", 3)}\ufffd`)],
     ["more than may be, of a body that was shorter", Buffer.alloc(2000)],
     ["a stream of more than may be", () => Readable.from([Buffer.alloc(2000)])],
-    ["a stream of text", () => Readable.from([text.toString("latin1").replace("CNT", "XXX")])],
+    ["a stream of text", () => Readable.from([text.toString("latin1").replace("CNT", "TNC")])],
   ])("is answered 500 where it may have been changed: %s", async (_, body) => {
     const answer = await (await openSmall()).receive(at(typeof body === "function" ? body() : body));
     expect(answer).toMatchObject({ status: 500, reason: "raw-body-unavailable" });
@@ -376,7 +376,7 @@ describe("a second-hand body", () => {
 describe("a stream", () => {
   const bytes = order.body as Uint8Array;
 
-  it("is a body as any other", async () => {
+  it("is a body like bytes", async () => {
     const mirror = await openMirror();
     const stream = new PassThrough();
     const answering = mirror.receive({ ...order, body: stream });
