@@ -38,7 +38,7 @@ async function reconcileSo(count: number, place: string) {
   const { authUrl, clientId, clientSecret } = sandbox;
   const api = { baseUrl: gate.url, authUrl, clientId, clientSecret };
   const argument = JSON.stringify({ place, api, idsFile });
-  const mirroring = spawn(process.execPath, ["--expose-gc", child, argument], {
+  const mirroring = spawn(process.execPath, [child, argument], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface(mirroring.stdout)[Symbol.asyncIterator]();
