@@ -16,11 +16,10 @@ beforeAll(async () => {
 /** The bytes that a terminal of this width gets. */
 async function shownOn(columns: number, line: string, env: Record<string, string> = {}): Promise<string> {
   const command = [process.execPath, ...nodeArguments([])].map((part) => `'${part}'`).join(" ");
-  const { FORCE_COLOR: _, NO_COLOR: __, ...rest } = process.env;
   const { stdout } = await promisify(execFile)(
     "script",
     ["-qc", `stty cols ${columns}; ${command} ${line}`, "/dev/null"],
-    { env: { ...rest, TERM: "xterm", ESCROW_MIRROR_STORE: store, ...env } },
+    { env: { ...process.env, TERM: "xterm", ESCROW_MIRROR_STORE: store, ...env } },
   );
   return stdout.replaceAll("\r\n", "\n");
 }
