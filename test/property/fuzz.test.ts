@@ -17,13 +17,16 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 function fuzz<Value>(what: string, values: fc.Arbitrary<Value>, check: (value: Value) => void): void {
   const seed = chooseSeed();
   const start = performance.now();
+  const startCpu = process.cpuUsage();
   let cases = 0;
   const property = fc.property(values, (value) => {
     cases++;
     check(value);
   });
   fc.assert(property, { numRuns: 1e9, interruptAfterTimeLimit: fuzzMs, seed });
-  report({ what, seed, seconds: secondsSince(start), counts: { cases } });
+  const { user, system } = process.cpuUsage(startCpu);
+  const counts = { cases, "processor seconds": (user + system) / 1e6 };
+  report({ what, seed, seconds: secondsSince(start), counts });
 }
 
 describe("fuzzing", () => {
