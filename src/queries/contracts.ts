@@ -4,7 +4,7 @@ import { canonicalStatus, type ContractStatus } from "../domain/status.ts";
 import { groupBy } from "../shared/group-by.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
-import { compareStored } from "../store/sql/text.ts";
+import { compareStored } from "../store/stored-text.ts";
 import type { Condition, Store, StoreReader } from "../store/store.ts";
 import type { ContractRow, RefundRow } from "../store/tables/contracts.ts";
 import { checkFilter, idOf, textOf, timeOf } from "./arguments.ts";

@@ -1,6 +1,6 @@
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
-import { compareStored } from "../store/sql/text.ts";
+import { compareStored } from "../store/stored-text.ts";
 import type { Place } from "../store/pages.ts";
 import type { Condition, FieldOf, StoreReader, Stretch } from "../store/store.ts";
 import { allBut, tables, type TableName, type Tables } from "../store/tables.ts";

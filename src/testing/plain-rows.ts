@@ -1,5 +1,5 @@
 /** Rows in plain maps, picked and put in order as the store's port says. */
-import { compareStored } from "../store/sql/text.ts";
+import { compareStored } from "../store/stored-text.ts";
 import type { Condition, Stretch } from "../store/store.ts";
 import { tables, type TableName } from "../store/tables.ts";
 

@@ -97,6 +97,17 @@ describe("the stores", () => {
     expect(foreign("postgres", "sqlite")).toEqual([]);
     expect(foreign("sql", "sqlite|postgres")).toEqual([]);
   });
+
+  it.each(["queries", "handlers", "receiver", "reconcile", "healing", "retention", "testing"])(
+    "are known to %s by the port alone, whatever the database",
+    (folder) => {
+      const own = files.filter((file) => file.startsWith(`${folder}/`));
+      const past = own.filter((file) =>
+        /"(\.\.\/)+store\/(sql|sqlite|postgres)\//.test(readFileSync(join(source, file), "utf8")),
+      );
+      expect(past).toEqual([]);
+    },
+  );
 });
 
 describe("a folder", () => {

@@ -1,4 +1,4 @@
-import { compareStored } from "../../store/sql/text.ts";
+import { compareStored } from "../../store/stored-text.ts";
 import type { Store, StoreReader } from "../../store/store.ts";
 import { allBut } from "../../store/tables.ts";
 

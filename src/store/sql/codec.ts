@@ -1,5 +1,5 @@
 import { EscrowMirrorError } from "../../shared/errors.ts";
-import { decodeText, encodeText } from "./text.ts";
+import { decodeText, encodeText } from "../stored-text.ts";
 import { tables, type TableName, type Tables } from "../tables.ts";
 import type { ColumnType } from "../tables/shape.ts";
 

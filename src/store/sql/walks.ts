@@ -6,7 +6,7 @@
 import { columnOf, columnsOf, encodeValue, type SqlValue } from "./codec.ts";
 import type { Dialect } from "./dialect.ts";
 import type { BoundStatement } from "./statements.ts";
-import { compareStored } from "./text.ts";
+import { compareStored } from "../stored-text.ts";
 import type { Condition, Picking, Stretch } from "../store.ts";
 import { tables, type TableName, type Tables } from "../tables.ts";
 

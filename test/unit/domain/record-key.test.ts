@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recordKey } from "../../../src/domain/record-key.ts";
-import { encodeText } from "../../../src/store/sql/text.ts";
+import { encodeText } from "../../../src/store/stored-text.ts";
 import { event, foldOf } from "../../support/delivery.ts";
 
 const bytesOf = (key: string): number => Buffer.byteLength(encodeText(key));
