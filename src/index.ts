@@ -15,7 +15,7 @@ export type {
 } from "./handlers/define-handler.ts";
 export { PermanentError, RetryAfterError } from "./handlers/errors.ts";
 export type { HandlerContext, HandlerOptions } from "./handlers/handler.ts";
-export type { TransactionContext } from "./handlers/in-transaction.ts";
+export type { TransactionContext } from "./handlers/transaction/call-in-transaction.ts";
 export type { KnownEvent, UnknownEvent, WebhookEvent, WebhookEventType } from "./handlers/event.ts";
 export type { Job, JobFilter, JobQueries } from "./queries/jobs.ts";
 export type { WaitFor, WaitOptions } from "./queries/wait-for.ts";

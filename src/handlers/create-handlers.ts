@@ -16,8 +16,8 @@ import {
   type HandlerOptions,
 } from "./handler.ts";
 import { createSweeper } from "./done-jobs.ts";
-import { createInCommit, type InCommit } from "./in-commit.ts";
-import type { Inside } from "./inside.ts";
+import { createDispatch, type Dispatch } from "./dispatch.ts";
+import type { HandlerScope } from "./handler-scope.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 import { addReplay } from "./replay.ts";
 import { isAnyDue } from "./runner/lookout.ts";
@@ -27,7 +27,7 @@ import { createRunner, type Runner, type RunnerOptions } from "./runner/runner.t
 export interface HandlersParts {
   /** Reads inside a handler's transaction go through that transaction. */
   readonly store: Store;
-  readonly inside: Inside;
+  readonly scope: HandlerScope;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recorder: Recorder;
@@ -39,7 +39,7 @@ export interface HandlersParts {
 
 export interface Handlers {
   readonly registry: Registry;
-  readonly inCommit: InCommit;
+  readonly dispatch: Dispatch;
   readonly runner: Runner;
   add(kind: Handler["kind"], on: unknown, run: unknown, options: HandlerOptions): () => void;
   define(handlers: readonly DefinedHandler[]): void;
@@ -52,7 +52,7 @@ export interface Handlers {
 }
 
 export function createHandlers(parts: HandlersParts): Handlers {
-  const { store, inside, clock, logger, options, handlerTimeoutMs, startAt } = parts;
+  const { store, scope, clock, logger, options, handlerTimeoutMs, startAt } = parts;
   const registry = createRegistry({ store, clock, logger, startAt, onJobs: () => runner.wake() });
   const runner = createRunner({
     store,
@@ -63,7 +63,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
     workerId: randomUUID(),
     runJob: createRun({ ...parts, registry, policy: options, timeoutMs: options.timeoutMs }),
   });
-  const inCommit = createInCommit({ registry, inside, clock, logger, handlerTimeoutMs });
+  const dispatch = createDispatch({ registry, scope, clock, logger, handlerTimeoutMs });
 
   const sweeper = createSweeper(store, clock);
   if (options.run) sweeper.start();
@@ -83,14 +83,14 @@ export function createHandlers(parts: HandlersParts): Handlers {
   return {
     registry,
     runner,
-    inCommit,
+    dispatch,
     add,
     define: (handlers) => {
       for (const { kind, on, run, ...given } of handlers) add(kind, on, run, given);
     },
 
     runOnce: async (signal) => {
-      inside.refuseInHandler("mirror.jobs.runOnce()");
+      scope.refuseInHandler("mirror.jobs.runOnce()");
       await registry.caughtUp();
       const runs = await runner.drain(signal);
       await sweeper.sweep();
@@ -109,7 +109,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
     },
 
     idle: async () => {
-      inside.refuseInHandler("mirror.idle()");
+      scope.refuseInHandler("mirror.idle()");
       await registry.caughtUp();
       for (;;) {
         if (options.run) await runner.drain();

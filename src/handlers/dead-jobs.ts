@@ -23,6 +23,22 @@ export async function notifyOfDead(
   await tx.jobs.insert(listeners.flatMap(({ name }) => dead.map((job) => jobOf(name, job))));
 }
 
+/** Adds a job that is dead from the start. It runs once somebody retries it. */
+export async function insertDeadJob(
+  tx: StoreTransaction,
+  job: NewJob,
+  now: string,
+  last: Pick<JobRow, "attempts" | "lastError">,
+): Promise<void> {
+  const times = { nextAttemptAt: now, createdAt: now, finishedAt: now };
+  await tx.insert("jobs", [{ ...job, ...last, ...times, state: "dead", workerId: null, lost: false }]);
+  const where = [
+    { field: "handler", op: "=", value: job.handler },
+    { field: "jobKey", op: "=", value: job.jobKey },
+  ] as const;
+  await notifyOfDead(tx, await tx.find("jobs", { where }));
+}
+
 /** The time is in the key, because a job that was retried can be dead again. */
 function jobOf(handler: string, job: JobRow): NewJob {
   const { seq, contractId, webhookId, finishedAt } = job;

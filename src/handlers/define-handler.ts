@@ -2,7 +2,7 @@ import type { Anomaly, Transition } from "../queries/shapes.ts";
 import type { Job } from "../queries/jobs.ts";
 import type { KnownEvent, WebhookEvent, WebhookEventType } from "./event.ts";
 import type { Handler, HandlerContext, HandlerOptions } from "./handler.ts";
-import type { TransactionContext } from "./in-transaction.ts";
+import type { TransactionContext } from "./transaction/call-in-transaction.ts";
 import type { TransitionFilter } from "./subscription.ts";
 
 /** A handler's result. A promise is awaited, and its value is ignored. */

@@ -1,5 +1,5 @@
 import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
-import { createInside, type Inside } from "../handlers/inside.ts";
+import { createHandlerScope, type HandlerScope } from "../handlers/handler-scope.ts";
 import { healingStandingOf } from "../healing/standing.ts";
 import { createCommits } from "../queries/wait-for.ts";
 import { keptHeaders } from "../receiver/deliveries/kept-headers.ts";
@@ -38,20 +38,20 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   // Wrong options are refused before anything is opened.
   const signing = await openSigning(settings, log);
   await store.open({ migrate, logger, clock });
-  const inside = createInside();
-  const handlers = openHandlers(settings, inside, recorder, await newestSeq(store));
+  const scope = createHandlerScope();
+  const handlers = openHandlers(settings, scope, recorder, await newestSeq(store));
   handlers.define(options.handlers ?? []);
   // An open rotation may have got no further than the service: its secret verifies from the start.
   void signing.catchUp.ask();
   const commits = createCommits();
-  const listeners = createListeners(handlers, inside, folding, commits);
+  const listeners = createListeners(handlers, scope, folding, commits);
   const receiver = openReceiver(settings, signing, { log, listeners, recorder });
   const look = openHealth(settings, signing, receiver, handlers);
   return createSurface(settings, {
     signing,
     receiver,
     handlers,
-    inside,
+    scope,
     listeners,
     commits,
     look,
@@ -61,11 +61,11 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
 
 function openHandlers(
   { store, clock, logger, jobs: options, handlerTimeoutMs }: MirrorSettings,
-  inside: Inside,
+  scope: HandlerScope,
   recorder: Recorder,
   startAt: number,
 ): Handlers {
-  return createHandlers({ store, inside, clock, logger, recorder, options, handlerTimeoutMs, startAt });
+  return createHandlers({ store, scope, clock, logger, recorder, options, handlerTimeoutMs, startAt });
 }
 
 /** Where handlers begin that are new here. */

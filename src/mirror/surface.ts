@@ -1,6 +1,6 @@
 /** The calls of a mirror, made of its parts. */
 import type { Handlers } from "../handlers/create-handlers.ts";
-import type { Inside } from "../handlers/inside.ts";
+import type { HandlerScope } from "../handlers/handler-scope.ts";
 import { createContractQueries } from "../queries/contracts.ts";
 import {
   createAnomalyQueries,
@@ -31,7 +31,7 @@ export interface MirrorParts {
   readonly signing: Signing;
   readonly receiver: Receiver;
   readonly handlers: Handlers;
-  readonly inside: Inside;
+  readonly scope: HandlerScope;
   readonly listeners: Listeners;
   readonly commits: Commits;
   readonly look: () => Promise<Look>;
@@ -39,12 +39,12 @@ export interface MirrorParts {
 }
 
 export function createSurface(settings: MirrorSettings, parts: MirrorParts): Mirror {
-  const { receiver, handlers, inside, listeners, look, telemetry } = parts;
+  const { receiver, handlers, scope, listeners, look, telemetry } = parts;
   const { clock, client, folding, intentTimeoutMs } = settings;
-  const store = inside.wrap(settings.store);
+  const store = scope.wrap(settings.store);
   const commit = { store, clock, folding, listeners };
   const takeSnapshot: Receiver["takeSnapshot"] = (snapshot) => receiver.takeSnapshot(snapshot);
-  const service = createServiceSurface({ commit, inside, client, intentTimeoutMs, takeSnapshot });
+  const service = createServiceSurface({ commit, scope, client, intentTimeoutMs, takeSnapshot });
   const readGauges = async () => readingsOf(await look());
   const reconcile = (signal: AbortSignal) => service.reconcile({ signal });
   const background = startBackground(settings, { receiver, listeners, telemetry, readGauges, reconcile });
@@ -70,7 +70,7 @@ type Records = "contracts" | "refunds" | "payments" | "disputes" | "deliveries" 
 /** The stored records: read them, and act on one. */
 function createRecords(
   { client, maxBodyBytes }: MirrorSettings,
-  { handlers, inside, commits }: MirrorParts,
+  { handlers, scope, commits }: MirrorParts,
   commit: CommitParts,
   service: ServiceSurface,
 ): Pick<Mirror, Records> {
@@ -85,7 +85,7 @@ function createRecords(
       ...createContractQueries(store),
       ...service.contracts,
       waitFor: async (...given) => {
-        inside.refuseInTransaction("mirror.contracts.waitFor()");
+        scope.refuseInTransaction("mirror.contracts.waitFor()");
         return waitFor(...given);
       },
     },
@@ -106,7 +106,7 @@ type UpkeepMethod = "reconcile" | "rebuild" | "rotateSecret" | "prune" | "redact
 
 /** Long calls, which wait for more than one transaction. */
 function createUpkeep(
-  { signing, inside }: MirrorParts,
+  { signing, scope }: MirrorParts,
   commit: CommitParts,
   service: ServiceSurface,
 ): Pick<Mirror, UpkeepMethod> {
@@ -114,15 +114,15 @@ function createUpkeep(
     reconcile: (options) => service.reconcile(options),
     rebuild: (options = {}) => rebuild(commit, options),
     rotateSecret: async (options) => {
-      inside.refuseInTransaction("mirror.rotateSecret()");
+      scope.refuseInTransaction("mirror.rotateSecret()");
       await signing.rotations.rotate(options);
     },
     prune: async (options) => {
-      inside.refuseInTransaction("mirror.prune()");
+      scope.refuseInTransaction("mirror.prune()");
       return prune(commit, options);
     },
     redact: async (contractId) => {
-      inside.refuseInTransaction("mirror.redact()");
+      scope.refuseInTransaction("mirror.redact()");
       return redact(commit, contractId);
     },
   };
@@ -132,7 +132,7 @@ const closeDeadlineMs = 10_000;
 
 /** Deliveries in flight are answered before their handlers end, and the store is closed last. */
 function createClose(settings: MirrorSettings, parts: MirrorParts, background: Background): Mirror["close"] {
-  const { signing, receiver, handlers, inside } = parts;
+  const { signing, receiver, handlers, scope } = parts;
   let closing: Promise<void> | undefined;
   const closeAll = async (deadlineMs: number): Promise<void> => {
     const stopped = Promise.all([background.stop(), signing.rotations.close(deadlineMs)]);
@@ -143,7 +143,7 @@ function createClose(settings: MirrorSettings, parts: MirrorParts, background: B
     await settings.store.close();
   };
   return async ({ deadlineMs = closeDeadlineMs }: CloseOptions = {}) => {
-    inside.refuseInHandler("mirror.close()");
+    scope.refuseInHandler("mirror.close()");
     await (closing ??= closeAll(deadlineMs));
   };
 }

@@ -1,5 +1,5 @@
 /** Commits a batch in one transaction, and turns failures into verdicts. */
-import { isHandlerFault, type HandlerFault } from "../handlers/handler-fault.ts";
+import { isHandlerFault, type HandlerFault } from "../handlers/transaction/handler-fault.ts";
 import { isEscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { inputsOf, isDelivery, webhookIdOf, type Arrival, type Commit } from "./arrival.ts";

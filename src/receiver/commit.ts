@@ -5,7 +5,7 @@
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";
 import type { ContractRecord } from "../domain/records.ts";
-import type { FreshDelivery } from "../handlers/in-commit.ts";
+import type { FreshDelivery } from "../handlers/transaction/transaction-run.ts";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import type { ContractChange } from "./arrival.ts";

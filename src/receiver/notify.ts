@@ -5,9 +5,10 @@ import type { AnomalyRecord } from "../domain/records.ts";
 import { parseRaw } from "../events/raw.ts";
 import { toWebhookEvent } from "../handlers/event.ts";
 import type { Handlers } from "../handlers/create-handlers.ts";
-import type { HandlerFault } from "../handlers/handler-fault.ts";
-import type { FreshDelivery, FreshNews, InCommit, Spent } from "../handlers/in-commit.ts";
-import type { Inside } from "../handlers/inside.ts";
+import type { HandlerFault } from "../handlers/transaction/handler-fault.ts";
+import type { Dispatch, FreshNews } from "../handlers/dispatch.ts";
+import type { FreshDelivery, Spent } from "../handlers/transaction/transaction-run.ts";
+import type { HandlerScope } from "../handlers/handler-scope.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
 import type { Commits } from "../queries/wait-for.ts";
@@ -46,24 +47,24 @@ export interface Listeners {
   /** Call it after each commit: jobs may be due, and a `waitFor` may wait for the change. */
   committed(): void;
   /** Whether the caller runs inside a handler's transaction: it would deadlock. */
-  isInside(): boolean;
+  isInTransaction(): boolean;
 }
 
 export function createListeners(
-  { registry, runner, inCommit }: Handlers,
-  inside: Inside,
+  { registry, runner, dispatch }: Handlers,
+  scope: HandlerScope,
   folding: FoldOptions,
   commits: Commits,
 ): Listeners {
   return {
     ready: () => registry.ensure(),
-    begin: (tx) => beginNotifying(tx, inCommit, folding),
-    countFailure: (tx, fault) => inCommit.countFailure(tx, fault),
+    begin: (tx) => beginNotifying(tx, dispatch, folding),
+    countFailure: (tx, fault) => dispatch.countFailure(tx, fault),
     committed: () => {
       runner.wake();
       commits.announce();
     },
-    isInside: () => inside.isInTransaction(),
+    isInTransaction: () => scope.isInTransaction(),
   };
 }
 
@@ -73,10 +74,10 @@ export const noListeners: Listeners = {
   begin: (tx) => ({ tx, isHeard: async () => false, notify: async () => {} }),
   countFailure: async () => false,
   committed: () => {},
-  isInside: () => false,
+  isInTransaction: () => false,
 };
 
-function beginNotifying(tx: StoreTransaction, handlers: InCommit, folding: FoldOptions): Notifying {
+function beginNotifying(tx: StoreTransaction, handlers: Dispatch, folding: FoldOptions): Notifying {
   const asking = handlers.subscriptionsOf(tx);
   // Whoever awaits it gets the rejection.
   asking.catch(() => undefined);

@@ -157,7 +157,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   ): Verdict | undefined {
     if (closed) return failed("closed");
     // A handler that sends a delivery to its own mirror, and awaits the answer, would deadlock.
-    if (listeners.isInside()) return failed("inside-transaction");
+    if (listeners.isInTransaction()) return failed("inside-transaction");
     const unfit = checkMethod(raw);
     if (unfit !== undefined) return unfit;
     enter("verify");

@@ -1,5 +1,5 @@
 /** The mirror's methods that call the service's API. */
-import type { Inside } from "../handlers/inside.ts";
+import type { HandlerScope } from "../handlers/handler-scope.ts";
 import { idOf } from "../queries/arguments.ts";
 import { contractsOf } from "../queries/contracts.ts";
 import type { MirroredContract, MirroredRefund } from "../queries/shapes.ts";
@@ -102,7 +102,7 @@ export interface ServiceSurface {
 
 export interface SurfaceParts {
   readonly commit: CommitParts;
-  readonly inside: Inside;
+  readonly scope: HandlerScope;
   readonly client: MirrorClient | undefined;
   readonly intentTimeoutMs: number;
   /** The receiver's. */
@@ -110,13 +110,13 @@ export interface SurfaceParts {
 }
 
 export function createServiceSurface(parts: SurfaceParts): ServiceSurface {
-  const { commit, inside, client, intentTimeoutMs } = parts;
+  const { commit, scope, client, intentTimeoutMs } = parts;
   const { store, clock } = commit;
   const opened = client && openParts(parts, client);
 
   /** Each call names itself for the error. */
   function open(caller: string): Opened {
-    inside.refuseInTransaction(caller);
+    scope.refuseInTransaction(caller);
     if (opened === undefined) throw noClient(caller);
     return opened;
   }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
-import type { TransactionContext } from "../../src/handlers/in-transaction.ts";
+import type { TransactionContext } from "../../src/handlers/transaction/call-in-transaction.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery } from "../support/delivery.ts";
 import { openMirror, testClock } from "../support/mirror.ts";

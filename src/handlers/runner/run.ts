@@ -6,8 +6,8 @@ import type { JobRow } from "../../store/tables/handlers.ts";
 import type { Recorder } from "../../telemetry/recorder.ts";
 import { callInTime } from "../call-in-time.ts";
 import type { Handler, HandlerContext } from "../handler.ts";
-import { callInTransaction } from "../in-transaction.ts";
-import type { Inside } from "../inside.ts";
+import { callInTransaction } from "../transaction/call-in-transaction.ts";
+import type { HandlerScope } from "../handler-scope.ts";
 import type { Registry } from "../registry.ts";
 import { readable } from "../thrown.ts";
 import type { Assignment } from "./assignment.ts";
@@ -17,7 +17,7 @@ import type { SlotsParts } from "./slots.ts";
 export interface RunParts {
   readonly store: Store;
   readonly registry: Registry;
-  readonly inside: Inside;
+  readonly scope: HandlerScope;
   readonly logger: Logger;
   readonly recorder: Recorder;
   readonly policy: RetryPolicy;
@@ -33,7 +33,7 @@ export type RunResult =
   | { readonly is: "stopped" };
 
 export function createRun(parts: RunParts): SlotsParts["run"] {
-  const { store, registry, inside, logger, recorder, policy, timeoutMs, handlerTimeoutMs } = parts;
+  const { store, registry, scope, logger, recorder, policy, timeoutMs, handlerTimeoutMs } = parts;
 
   /** Never rejects. */
   async function run(handler: Handler, assignment: Assignment, stop: AbortSignal): Promise<RunResult> {
@@ -48,7 +48,7 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
   }
 
   const callAfter: CallHandler = ({ run: call }, { subject }, context) =>
-    inside.job(async () => call(subject as never, context as never));
+    scope.job(async () => call(subject as never, context as never));
 
   /** The handler's rows commit together with the end of its job. A run that has lost its job writes none. */
   const callInside: CallHandler = (handler, { job, subject }, { idempotencyKey }) =>
@@ -56,7 +56,7 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
       const [isHeld] = await tx.jobs.end([{ ...runOf(job), end: "done" }]);
       if (isHeld !== true) return;
       const call = { handler, event: subject, idempotencyKey, timeoutMs: handlerTimeoutMs };
-      await callInTransaction(tx, call, inside, logger);
+      await callInTransaction(tx, call, scope, logger);
     });
 
   return async (assignment, stop) => {

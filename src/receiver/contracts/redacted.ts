@@ -6,7 +6,7 @@ import type { RequestInput, StoredInput } from "../../domain/input.ts";
 import type { ContractRecord } from "../../domain/records.ts";
 import { redactFields, redactInput } from "../../domain/input.ts";
 import { inflateBody } from "../../events/inflate.ts";
-import type { FreshDelivery } from "../../handlers/in-commit.ts";
+import type { FreshDelivery } from "../../handlers/transaction/transaction-run.ts";
 import { anomalyKey } from "../../handlers/subscription.ts";
 import { canonicalId } from "../../shared/ids.ts";
 import { settle } from "../../shared/result.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { PoolClient } from "pg";
 import { describe, expect, it } from "vitest";
-import type { TransactionContext } from "../../../src/handlers/in-transaction.ts";
+import type { TransactionContext } from "../../../src/handlers/transaction/call-in-transaction.ts";
 import type { Mirror } from "../../../src/mirror/create-mirror.ts";
 import type { PostgresTarget } from "../../../src/store/postgres/options.ts";
 import { postgres } from "../../../src/store/postgres/store.ts";

@@ -3,16 +3,17 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 
-interface Scope {
+/** One run of a handler. */
+interface Running {
   readonly mirror: object;
   /** The delivery's transaction; `undefined` inside a job. */
   readonly tx: StoreTransaction | undefined;
   isOver: boolean;
 }
 
-const scopes = new AsyncLocalStorage<Scope>();
+const runs = new AsyncLocalStorage<Running>();
 
-export interface Inside {
+export interface HandlerScope {
   /** Runs a handler with reads in its transaction. */
   transaction<T>(tx: StoreTransaction, work: () => Promise<T>): Promise<T>;
   job<T>(work: () => Promise<T>): Promise<T>;
@@ -25,26 +26,30 @@ export interface Inside {
   wrap(store: Store): Store;
 }
 
-export function createInside(): Inside {
+export function createHandlerScope(): HandlerScope {
   const mirror = {};
-  const current = (): Scope | undefined => {
-    const scope = scopes.getStore();
-    return scope?.mirror === mirror && !scope.isOver ? scope : undefined;
+  const current = (): Running | undefined => {
+    const running = runs.getStore();
+    return running?.mirror === mirror && !running.isOver ? running : undefined;
   };
   const run = async <T>(tx: StoreTransaction | undefined, work: () => Promise<T>): Promise<T> => {
-    const scope: Scope = { mirror, tx, isOver: false };
+    const running: Running = { mirror, tx, isOver: false };
     try {
-      return await scopes.run(scope, work);
+      return await runs.run(running, work);
     } finally {
-      scope.isOver = true;
+      running.isOver = true;
     }
   };
   return {
     transaction: (tx, work) => run(tx, work),
     job: (work) => run(undefined, work),
     isInTransaction: () => current()?.tx !== undefined,
-    refuseInTransaction: (what) => refuse(current()?.tx === undefined ? undefined : current(), what),
-    refuseInHandler: (what) => refuse(current(), what),
+    refuseInTransaction: (what) => {
+      if (current()?.tx !== undefined) throw refusal(what);
+    },
+    refuseInHandler: (what) => {
+      if (current() !== undefined) throw refusal(what);
+    },
     wrap: (store) =>
       Object.create(store, {
         read: {
@@ -55,7 +60,7 @@ export function createInside(): Inside {
         },
         transaction: {
           value: async <T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> => {
-            refuse(current()?.tx === undefined ? undefined : current(), "a change of the mirror");
+            if (current()?.tx !== undefined) throw refusal("a change of the mirror");
             return store.transaction(work);
           },
         },
@@ -63,9 +68,8 @@ export function createInside(): Inside {
   };
 }
 
-function refuse(scope: Scope | undefined, what: string): void {
-  if (scope === undefined) return;
-  throw new EscrowMirrorError(
+function refusal(what: string): EscrowMirrorError {
+  return new EscrowMirrorError(
     "inside-transaction",
     `${what} can't be called inside a handler: it would wait for that handler. Call it outside`,
   );

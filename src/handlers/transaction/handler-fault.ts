@@ -1,6 +1,6 @@
 /** The two faults that roll back a commit because of a handler inside it. */
-import { EscrowMirrorError, nameOfError } from "../shared/errors.ts";
-import { isStoreFault } from "./thrown.ts";
+import { EscrowMirrorError, nameOfError } from "../../shared/errors.ts";
+import { isStoreFault } from "../thrown.ts";
 
 /** The delivery at which a handler failed. */
 interface Failed {

@@ -1,10 +1,10 @@
 /** Handlers that run in the delivery's own transaction. Their rows are committed with the delivery, or not at all. */
-import type { Logger } from "../shared/logger.ts";
-import type { Lent, StoreTransaction } from "../store/store.ts";
-import { callInTime } from "./call-in-time.ts";
-import type { Handler } from "./handler.ts";
-import type { Inside } from "./inside.ts";
-import { readable } from "./thrown.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { Lent, StoreTransaction } from "../../store/store.ts";
+import { callInTime } from "../call-in-time.ts";
+import type { Handler } from "../handler.ts";
+import type { HandlerScope } from "../handler-scope.ts";
+import { readable } from "../thrown.ts";
 
 /** The second argument of an `inTransaction` handler. */
 export interface TransactionContext extends Pick<Lent, "trx" | "connection"> {
@@ -27,14 +27,14 @@ export interface Call {
 export async function callInTransaction(
   tx: StoreTransaction,
   { handler, event, idempotencyKey, timeoutMs }: Call,
-  inside: Inside,
+  scope: HandlerScope,
   logger: Logger,
 ): Promise<void> {
   const lent = tx.lend();
   const { trx, connection } = lent;
   const call = (signal: AbortSignal): Promise<unknown> => {
     const context: TransactionContext = { trx, connection, idempotencyKey, signal, logger };
-    return inside.transaction(tx, async () => handler.run(event as never, context as never));
+    return scope.transaction(tx, async () => handler.run(event as never, context as never));
   };
   try {
     await callInTime({ handler: handler.name, timeoutMs }, call);
