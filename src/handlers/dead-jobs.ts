@@ -31,7 +31,9 @@ export async function insertDeadJob(
   last: Pick<JobRow, "attempts" | "lastError">,
 ): Promise<void> {
   const times = { nextAttemptAt: now, createdAt: now, finishedAt: now };
-  await tx.insert("jobs", [{ ...job, ...last, ...times, state: "dead", workerId: null, lost: false }]);
+  await tx.insert("jobs", [
+    { ...job, ...last, ...times, state: "dead", claims: 0, workerId: null, lost: false },
+  ]);
   const where = [
     { field: "handler", op: "=", value: job.handler },
     { field: "jobKey", op: "=", value: job.jobKey },

@@ -54,21 +54,18 @@ export interface Claim {
   readonly lost: boolean;
 }
 
-/** How one run ended. It counts only while the job has this worker and attempt: a run that lost its lease ends nothing. */
-export type Ending = {
-  /** The job. */
-  readonly seq: number;
-  /** The worker that ran it. */
-  readonly workerId: string;
-  /** Which attempt it was. */
-  readonly attempts: number;
-} & (
-  | { readonly end: "done" }
-  | { readonly end: "dead"; readonly error: string }
-  | { readonly end: "again"; readonly error: string; readonly afterMs: number }
-  /** The run was stopped from outside, or never began: the attempt is not counted. */
-  | { readonly end: "given-back" }
-);
+/** One run of a job: `claims` is the job's count once it was claimed for this run. */
+export type Run = Pick<JobRow, "seq" | "claims">;
+
+/** How one run ended. It counts only while nobody has claimed the job since: a run that lost its lease ends nothing. */
+export type Ending = Run &
+  (
+    | { readonly end: "done" }
+    | { readonly end: "dead"; readonly error: string }
+    | { readonly end: "again"; readonly error: string; readonly afterMs: number }
+    /** The run was stopped from outside, or never began: the attempt is not counted. */
+    | { readonly end: "given-back" }
+  );
 
 /** A sign of life of a worker. */
 export interface WorkerBeat {

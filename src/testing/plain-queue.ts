@@ -62,16 +62,21 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
         state: "running" as const,
         workerId,
         attempts: job.attempts + 1,
+        claims: job.claims + 1,
       }));
-      for (const { seq, state, attempts } of claimed) await set(seq, { state, workerId, attempts });
+      for (const { seq, state, attempts, claims } of claimed)
+        await set(seq, { state, workerId, attempts, claims });
       return claimed.sort((a, b) => a.seq - b.seq);
     },
 
     async end(endings) {
       const held: boolean[] = [];
       for (const ending of endings) {
-        const runs = await runsOf(ending.workerId);
-        const job = runs.find(({ seq, attempts }) => seq === ending.seq && attempts === ending.attempts);
+        const [job] = await find([
+          { field: "seq", op: "=", value: ending.seq },
+          { field: "claims", op: "=", value: ending.claims },
+          { field: "state", op: "=", value: "running" },
+        ]);
         held.push(job !== undefined);
         if (job === undefined) continue;
         const { state, attemptsBack, error, afterMs } = fateOf(ending);
@@ -173,4 +178,4 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
 const idle = { workerId: null, lost: false } as const;
 
 /** A job that nobody has run. */
-const unrun = { ...idle, attempts: 0, lastError: null, finishedAt: null } as const;
+const unrun = { ...idle, attempts: 0, claims: 0, lastError: null, finishedAt: null } as const;

@@ -105,6 +105,26 @@ export function describeQueue(contract: StoreContract): void {
       await store.close();
     });
 
+    it("lets a run that lost its job end nothing, though its worker runs the job again with the same attempt", async () => {
+      const { store, clock } = await open(create());
+      await add(store, ["a", "b"]);
+      await beat(store, "w1");
+      const [stale] = await claim(store, { limit: 1 });
+      clock.advance(60_000);
+      await reclaim(store);
+      const [last] = await claim(store, { limit: 1, lost: true, workerId: "w2" });
+      await endRun(store, last, { end: "dead", error: "no" });
+      await store.transaction((tx) => tx.jobs.revive([last?.seq ?? -1]));
+      const [b] = await claim(store, { limit: 1, workerId: "w2" });
+      await endRun(store, b, { end: "done" });
+      const [again] = await claim(store, { limit: 1 });
+      expect(again).toMatchObject({ jobKey: "a", workerId: "w1", attempts: 1 });
+      for (const end of ["done", "given-back"] as const)
+        expect(await endRun(store, stale, { end })).toEqual([false]);
+      expect(await endRun(store, again, { end: "done" })).toEqual([true]);
+      await store.close();
+    });
+
     it("counts an attempt that ended its worker only if the job was alone there", async () => {
       const { store, clock } = await open(create());
       const jobs = [newJob("mail", "CNT-1", "a"), newJob("mail", "CNT-2", "b")];
@@ -166,15 +186,11 @@ function claim(store: Store, given: Partial<Claim>): Promise<JobRow[]> {
   );
 }
 
-type End = Ending extends infer One
-  ? One extends unknown
-    ? Omit<One, "seq" | "workerId" | "attempts">
-    : never
-  : never;
+type End = Ending extends infer One ? (One extends unknown ? Omit<One, "seq" | "claims"> : never) : never;
 
 function endRun(store: Store, job: JobRow | undefined, end: End): Promise<boolean[]> {
-  const { seq, workerId, attempts } = job as JobRow;
-  const run = { seq, workerId: workerId ?? "", attempts };
+  const { seq, claims } = job as JobRow;
+  const run = { seq, claims };
   return store.transaction((tx) => tx.jobs.end([{ ...run, ...end }]));
 }
 
@@ -220,7 +236,7 @@ async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]>
         const job = runs.at(-1 - command.run);
         if (job === undefined) return undefined;
         const end = { end: ends[command.end], error: "odd", afterMs: 700 } as End;
-        return endRun(store, command.isStale ? { ...job, attempts: job.attempts + 1 } : job, end);
+        return endRun(store, command.isStale ? { ...job, claims: job.claims - 1 } : job, end);
       }
       case "beat":
         return beat(store, workers[command.worker] as string);

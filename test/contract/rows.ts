@@ -80,6 +80,7 @@ export function jobRow(): NewRow<"jobs"> {
     payload: {},
     state: "due",
     attempts: 0,
+    claims: 0,
     nextAttemptAt: "",
     workerId: null,
     lost: false,

@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
+import { RetryAfterError } from "../../src/handlers/errors.ts";
 import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery } from "../support/delivery.ts";
@@ -44,6 +45,29 @@ it("jobs run whose claim was committed, though its process heard of a fault", as
   await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
   await mirror.idle();
   expect([seen, isLost]).toEqual([["CNT-1"], false]);
+});
+
+it("a job runs again whose end and next claim were committed together, though its process heard of a fault", async () => {
+  const inner = sqlite(temporaryFile());
+  let isLost = false;
+  const store = withTransactions(inner, async (work) => {
+    const result = await inner.transaction(work);
+    if (!isLost) return result;
+    isLost = false;
+    throw new EscrowMirrorError("store-unavailable", "the connection was lost");
+  });
+  const mirror = await openMirror({ store });
+  const seen: number[] = [];
+  const retryOnce = (_: unknown, { attempt }: { readonly attempt: number }): void => {
+    seen.push(attempt);
+    if (seen.length > 1) return;
+    isLost = true;
+    throw new RetryAfterError("at once", 0);
+  };
+  mirror.on("*", retryOnce, { name: "see" });
+  await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  await mirror.idle();
+  expect([seen, isLost]).toEqual([[1, 2], false]);
 });
 
 it("a process that runs jobs in runOnce alone shows that it lives while they run", async () => {

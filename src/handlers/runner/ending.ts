@@ -1,4 +1,4 @@
-import type { Ending } from "../../store/queue.ts";
+import type { Ending, Run } from "../../store/queue.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import { waitAfter, waitMsMax, type Backoff } from "./backoff.ts";
 import { describe } from "../thrown.ts";
@@ -30,9 +30,8 @@ export function givenBack(job: JobRow): Ending {
   return { ...runOf(job), end: "given-back" };
 }
 
-/** Identifies one run: a later run of the same job has another worker or another attempt. */
-export function runOf({ seq, workerId, attempts }: JobRow): Pick<Ending, "seq" | "workerId" | "attempts"> {
-  return { seq, workerId: workerId ?? "", attempts };
+export function runOf({ seq, claims }: JobRow): Run {
+  return { seq, claims };
 }
 
 function waitFor(error: unknown, attempt: number, { backoffMs }: RetryPolicy): number {

@@ -116,8 +116,7 @@ export function createRunner(parts: RunnerParts): Runner {
     isUnsure = false;
     try {
       const assignments = await store.transaction(async (tx) => {
-        if (wasUnsure)
-          await worker.giveBackBut(tx, new Set([...slots.held(), ...endings.map(({ seq }) => seq)]));
+        if (wasUnsure) await worker.giveBackBut(tx, [...slots.held(), ...endings]);
         return turnIn(tx, endings, room);
       });
       if (room > 0) worker.committed();

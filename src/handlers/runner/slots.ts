@@ -1,9 +1,9 @@
 /** The jobs that this process has claimed. Each slot runs one at a time. The others wait here for a free slot. */
 import { monotonicMs, setTimeout } from "../../shared/timers.ts";
-import type { Ending } from "../../store/queue.ts";
+import type { Ending, Run } from "../../store/queue.ts";
 import type { Assignment } from "./assignment.ts";
 import { aheadOf, waitingMsMax } from "./ahead.ts";
-import { givenBack } from "./ending.ts";
+import { givenBack, runOf } from "./ending.ts";
 
 export interface SlotsParts {
   readonly concurrency: number;
@@ -22,8 +22,8 @@ export interface Slots {
   /** How many more jobs to claim. `endedNow` is how many have ended since the last call: it shows the pace. */
   room(endedNow: number): number;
   isEmpty(): boolean;
-  /** The numbers of the jobs that this process has claimed. */
-  held(): ReadonlySet<number>;
+  /** The runs that this process has claimed. */
+  held(): readonly Run[];
   add(assignments: readonly Assignment[]): void;
   /** Resolves when one of the running jobs is over. */
   someOver(): Promise<void>;
@@ -46,7 +46,8 @@ interface Slot {
 const lookMs = 50;
 
 export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
-  const running = new Map<number, Slot>();
+  /** By run, not by job: after a lost lease a job can run here for the second time while the first run goes on. */
+  const running = new Map<Assignment, Slot>();
   let next: Assignment[] = [];
   let endings: Ending[] = [];
   let lastAt = monotonicMs();
@@ -60,12 +61,12 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
 
   function start(assignment: Assignment): void {
     const stop = new AbortController();
-    running.set(assignment.job.seq, { stop, over: finish(assignment, stop.signal) });
+    running.set(assignment, { stop, over: finish(assignment, stop.signal) });
   }
 
   async function finish(assignment: Assignment, stop: AbortSignal): Promise<void> {
     const ending = await run(assignment, stop);
-    running.delete(assignment.job.seq);
+    running.delete(assignment);
     if (ending !== undefined) endings.push(ending);
     fill();
     onEnd();
@@ -95,8 +96,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
     hasEndings: () => endings.length > 0,
     isEmpty: () => running.size + next.length === 0,
 
-    held: () =>
-      new Set([...running.keys(), ...next.map(({ job }) => job.seq), ...endings.map(({ seq }) => seq)]),
+    held: () => [...[...running.keys(), ...next].map(({ job }) => runOf(job)), ...endings],
 
     room: (endedNow) => {
       const sinceMs = monotonicMs() - lastAt;

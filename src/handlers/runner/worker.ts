@@ -1,6 +1,7 @@
 /** This process in the queue. While it shows that it is alive, the jobs that it has claimed are its own. */
 import { settle } from "../../shared/result.ts";
 import { monotonicMs } from "../../shared/timers.ts";
+import type { Run } from "../../store/queue.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import { notifyOfDead } from "../dead-jobs.ts";
@@ -29,7 +30,7 @@ export interface Worker {
   /** The transaction of the last `claim` is committed. */
   committed(): void;
   /** Gives back jobs that were claimed in its name and that it does not hold: it was not told that their claim was committed. */
-  giveBackBut(tx: StoreTransaction, here: ReadonlySet<number>): Promise<void>;
+  giveBackBut(tx: StoreTransaction, here: readonly Run[]): Promise<void>;
   /** Gives the jobs that still run here back to the queue. */
   retire(): Promise<void>;
 }
@@ -100,8 +101,10 @@ export function createWorker(parts: WorkerParts): Worker {
         { field: "workerId", op: "=", value: workerId },
         { field: "state", op: "=", value: "running" },
       ] as const;
+      const isHere = (job: JobRow): boolean =>
+        here.some(({ seq, claims }) => seq === job.seq && claims === job.claims);
       const mine = await tx.find("jobs", { where });
-      await tx.jobs.end(mine.filter(({ seq }) => !here.has(seq)).map(givenBack));
+      await tx.jobs.end(mine.filter((job) => !isHere(job)).map(givenBack));
     },
 
     retire: async () => {

@@ -65,8 +65,7 @@ export function createArrayQueue(
       const rows = await session.all(sql.end, [
         now(),
         bigints(endings.map(({ seq }) => seq)),
-        texts(endings.map(({ workerId }) => workerId)),
-        bigints(endings.map(({ attempts }) => attempts)),
+        bigints(endings.map(({ claims }) => claims)),
         texts(changes.map(({ state }) => state)),
         bigints(changes.map(({ attemptsBack }) => attemptsBack)),
         bigints(changes.map(({ afterMs }) => Math.ceil(afterMs))),
@@ -206,12 +205,12 @@ export function arrayQueueStatements(place: TablePlace) {
         ) as t
         where not exists (select from ${jobs} as k where k.handler = t.handler and k.job_key = t.job_key offset 0)
       ), fresh as (
-        insert into ${jobs} (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, next_attempt_at, lost, created_at)
+        insert into ${jobs} (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, claims, next_attempt_at, lost, created_at)
         select g.handler, g.contract_id, g.job_key, g.content_key, g.webhook_id, g.payload,
           case when g.contract_id is not null and (g.place > 1 or exists (
             select from ${jobs} as o where o.handler = g.handler and o.contract_id = g.contract_id and o.${open} offset 0
           )) then 'waiting' else 'due' end,
-          0, ${timeIn()}, 0, ${timeIn()}
+          0, 0, ${timeIn()}, 0, ${timeIn()}
         from given as g order by g.seat
         on conflict do nothing
         returning handler, job_key, state
@@ -229,15 +228,15 @@ export function arrayQueueStatements(place: TablePlace) {
         ) as due
         order by h.place limit $5
       )
-      update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1
+      update ${jobs} as j set state = 'running', worker_id = $2, attempts = j.attempts + 1, claims = j.claims + 1
       from picked where j.seq = picked.seq
       returning ${columns}`,
     end: `update ${jobs} as j set state = g.state, attempts = j.attempts - g.back, next_attempt_at = ${timeIn("g.after")},
         last_error = coalesce(g.error, j.last_error), worker_id = null, lost = 0,
         finished_at = case when g.state = 'due' then null else ${timeIn()} end
-      from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
-        as g(seq, worker, attempts, state, back, after, error)
-      where j.seq = g.seq and j.worker_id = g.worker and j.attempts = g.attempts and j.state = 'running'
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+        as g(seq, claims, state, back, after, error)
+      where j.seq = g.seq and j.claims = g.claims and j.state = 'running'
       returning j.seq, j.handler, j.contract_id, j.state`,
     // The error of a handler may quote erased data. A statement of its own, once the jobs are locked: that of the run's end
     // may have begun before a redaction was committed. A redaction that is committed later finds the error, and erases it.

@@ -24,8 +24,7 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
     const { state, attemptsBack, error, afterMs } = fateOf(ending);
     const isOver = state !== "due";
     const change = [state, attemptsBack, nowPlus(afterMs), encodeText(error), isOver ? nowPlus(0) : null];
-    const fence = [ending.seq, ending.workerId, ending.attempts];
-    const [line] = await session.all(sql.end, [...change, ...fence]);
+    const [line] = await session.all(sql.end, [...change, ending.seq, ending.claims]);
     if (line !== undefined && error !== null) await session.run(sql.hush, [ending.seq]);
     if (line !== undefined && isOver) await session.run(sql.promote, line as SqlValue[]);
     return line !== undefined;
@@ -158,10 +157,10 @@ export function rowQueueStatements(place: TablePlace) {
   const line = `(select 1 from ${jobs} where handler = ? and contract_id = ? and ${open})`;
   return {
     insert: `insert into ${jobs}
-      (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, next_attempt_at, lost, created_at)
-      values (?, ?, ?, ?, ?, ?, case when exists ${line} then 'waiting' else 'due' end, 0, ?, 0, ?)
+      (handler, contract_id, job_key, content_key, webhook_id, payload, state, attempts, claims, next_attempt_at, lost, created_at)
+      values (?, ?, ?, ?, ?, ?, case when exists ${line} then 'waiting' else 'due' end, 0, 0, ?, 0, ?)
       on conflict do nothing`,
-    claim: `update ${jobs} set state = 'running', worker_id = ?, attempts = attempts + 1
+    claim: `update ${jobs} set state = 'running', worker_id = ?, attempts = attempts + 1, claims = claims + 1
       where seq in (
         select seq from ${jobs}
         where handler = ? and lost = ? and state = 'due' and next_attempt_at <= ?
@@ -169,7 +168,7 @@ export function rowQueueStatements(place: TablePlace) {
       returning ${columns.join(", ")}`,
     end: `update ${jobs} set state = ?, attempts = attempts - ?, next_attempt_at = ?,
         last_error = coalesce(?, last_error), finished_at = ?, worker_id = null, lost = 0
-      where seq = ? and worker_id = ? and attempts = ? and state = 'running'
+      where seq = ? and claims = ? and state = 'running'
       returning handler, contract_id`,
     // The error of a handler may quote erased data.
     hush: `update ${jobs} set last_error = null where seq = ? and exists (

@@ -44,6 +44,8 @@ export interface JobRow {
   readonly state: (typeof jobStates)[number];
   /** How many runs have started. Those that a killed process ended do not count, unless the job ran alone. */
   readonly attempts: number;
+  /** How often it was claimed. It only grows, so it tells two runs apart whose attempt has the same number. */
+  readonly claims: number;
   /** When it may run. ISO 8601. */
   readonly nextAttemptAt: string;
   /** Who runs it. */
@@ -69,6 +71,7 @@ export const jobs: TableShape<JobRow> = {
     payload: "json",
     state: "text",
     attempts: "integer",
+    claims: "integer",
     nextAttemptAt: "text",
     workerId: "text",
     lost: "boolean",

@@ -12,6 +12,7 @@ interface Open {
   readonly started: number[];
   /** The jobs that were told to stop. */
   readonly told: number[];
+  /** Ends the oldest run of a job. */
   readonly finish: (seq: number) => void;
   /** Resolves when there is something for the queue. */
   readonly ended: Promise<void>;
@@ -20,7 +21,7 @@ interface Open {
 function open(concurrency: number): Open {
   const started: number[] = [];
   const told: number[] = [];
-  const finishers = new Map<number, () => void>();
+  const finishers: { readonly seq: number; readonly resolve: () => void }[] = [];
   let onEnd!: () => void;
   const ended = new Promise<void>((resolve) => (onEnd = resolve));
   const slots = createSlots({
@@ -29,11 +30,18 @@ function open(concurrency: number): Open {
     run: async ({ job }, stop) => {
       started.push(job.seq);
       stop.addEventListener("abort", () => told.push(job.seq));
-      await new Promise<void>((resolve) => finishers.set(job.seq, resolve));
+      await new Promise<void>((resolve) => finishers.push({ seq: job.seq, resolve }));
       return { ...runOf(job), end: "done" };
     },
   });
-  return { slots, started, told, finish: (seq) => finishers.get(seq)?.(), ended };
+  const finish = (seq: number): void => {
+    const [first] = finishers.splice(
+      finishers.findIndex((each) => each.seq === seq),
+      1,
+    );
+    first?.resolve();
+  };
+  return { slots, started, told, finish, ended };
 }
 
 const assignments = (...seqs: number[]): Assignment[] =>
@@ -42,7 +50,7 @@ const assignments = (...seqs: number[]): Assignment[] =>
 function jobOf(seq: number): JobRow {
   const times = { nextAttemptAt: "", createdAt: "", finishedAt: null };
   const none = { contractId: null, contentKey: null, webhookId: null, payload: null, lastError: null };
-  const run = { state: "running", workerId: "w", attempts: 1, lost: false } as const;
+  const run = { state: "running", workerId: "w", attempts: 1, claims: 1, lost: false } as const;
   return { seq, handler: "mail", jobKey: String(seq), ...none, ...times, ...run };
 }
 
@@ -89,6 +97,20 @@ describe("the jobs that a process has claimed", () => {
     await slots.allOver();
     expect([started, told]).toEqual([[1], [1]]);
     expect(endsOf(slots)).toEqual(["2 given-back", "3 given-back", "1 done"]);
+  });
+
+  it("run beside a stale run of the same job, whose end leaves the newer run its slot", async () => {
+    const { slots, started, finish } = open(2);
+    const [stale] = assignments(1);
+    if (stale === undefined) return;
+    slots.add([stale]);
+    slots.drop(new Error("lost"));
+    slots.add([{ ...stale, job: { ...stale.job, claims: 2 } }]);
+    expect(slots.room(0)).toBe(0);
+    finish(1);
+    await settle();
+    expect([started, slots.room(0)]).toEqual([[1, 1], 1]);
+    expect(slots.takeEndings()).toEqual([{ seq: 1, claims: 1, end: "done" }]);
   });
 
   it("are another's once the lease is lost: none starts, and nothing is said of them", async () => {

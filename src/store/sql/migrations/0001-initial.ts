@@ -243,6 +243,7 @@ export const initial = {
         `payload ${json}`,
         `state ${text} not null`,
         `attempts ${integer} not null`,
+        `claims ${integer} not null`,
         `next_attempt_at ${text} not null`,
         `worker_id ${text}`,
         `lost ${boolean} not null`,
