@@ -1,5 +1,5 @@
 import type { NewJob } from "../store/queue.ts";
-import type { StoreTransaction } from "../store/store.ts";
+import type { Condition, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
 import type { Subscription } from "./subscription.ts";
@@ -41,9 +41,22 @@ export async function insertDeadJob(
   await notifyOfDead(tx, await tx.find("jobs", { where }));
 }
 
+/** The jobs that tell of this one, whenever it was dead. */
+export function ofDead(seq: number): Condition<JobRow>[] {
+  const key = keyOfDead(seq);
+  return [
+    { field: "jobKey", op: ">=", value: `${key} ` },
+    { field: "jobKey", op: "<", value: `${key}!` },
+  ];
+}
+
+function keyOfDead(seq: number): string {
+  return `dead ${seq}`;
+}
+
 /** The time is in the key, because a job that was retried can be dead again. */
 function jobOf(handler: string, job: JobRow): NewJob {
   const { seq, contractId, webhookId, finishedAt } = job;
-  const jobKey = `dead ${seq} ${finishedAt ?? ""}`;
+  const jobKey = `${keyOfDead(seq)} ${finishedAt ?? ""}`;
   return { handler, contractId, jobKey, contentKey: null, webhookId, payload: toJob(job) };
 }

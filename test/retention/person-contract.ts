@@ -71,6 +71,35 @@ export function describePerson({ name, create }: StoreKind): void {
       await expect(mirror.contracts.create(request)).rejects.toMatchObject({ code: "outcome-unknown" });
     });
 
+    it("goes from the errors of handlers that quote that anomaly, before and after", async () => {
+      const { store, clock, mirror, loseCreate } = await open();
+      const quotes = async ({ detail }: { readonly detail: string }): Promise<never> => {
+        throw new Error(`can't log "${detail}" of ${reference}`);
+      };
+      const dead: unknown[] = [];
+      mirror.on("anomaly", quotes, { name: "quotes" });
+      mirror.on("job-dead", async ({ lastError }) => void dead.push(lastError), { name: "dead" });
+      await loseCreate();
+      const runUntilDead = async (): Promise<void> => {
+        const deadJobs = { state: "dead", handler: "quotes" } as const;
+        while ((await mirror.jobs.list(deadJobs)).items.length === 0) {
+          await mirror.jobs.runOnce();
+          await mirror.jobs.retryAll({ state: "due", handler: "quotes" });
+        }
+      };
+      await runUntilDead();
+      expect(await dumpOf(store)).toContain(`of ${reference}`);
+      await mirror.contracts.refresh("CNT-1");
+      await mirror.redact("CNT-1");
+      expect(await dumpOf(store)).not.toContain(sentinel);
+      clock.advance(hour);
+      await mirror.jobs.retryAll({ handler: "quotes" });
+      await runUntilDead();
+      await mirror.jobs.runOnce();
+      expect(await dumpOf(store)).not.toContain(sentinel);
+      expect(dead).toEqual([expect.stringContaining(sentinel), null]);
+    });
+
     it("goes from an own request whose webhook arrives after the redaction, and from its anomaly", async () => {
       const { store, mirror, loseCreate } = await open();
       await loseCreate();

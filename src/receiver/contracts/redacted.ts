@@ -6,6 +6,7 @@ import type { RequestInput, StoredInput } from "../../domain/input.ts";
 import type { ContractRecord } from "../../domain/records.ts";
 import { redactFields, redactInput } from "../../domain/input.ts";
 import { inflateBody } from "../../events/inflate.ts";
+import { ofDead } from "../../handlers/dead-jobs.ts";
 import type { FreshDelivery } from "../../handlers/transaction/transaction-run.ts";
 import { anomalyKey } from "../../handlers/subscription.ts";
 import { canonicalId } from "../../shared/ids.ts";
@@ -120,7 +121,7 @@ export async function redactIntents(tx: StoreTransaction, contractIds: readonly 
 }
 
 /** The anomaly of an intent that was open for long quotes its reference, and so do the jobs that tell of it. */
-async function redactTold(tx: StoreTransaction, { toldAt, fields }: IntentRow): Promise<void> {
+async function redactTold(tx: StoreTransaction, { contractId, toldAt, fields }: IntentRow): Promise<void> {
   if (toldAt === null || fields?.reference == null) return;
   const quoting = await tx.find("anomalies", {
     where: [
@@ -130,13 +131,35 @@ async function redactTold(tx: StoreTransaction, { toldAt, fields }: IntentRow): 
   });
   const quoted = JSON.stringify(fields.reference);
   const own = quoting.filter(({ detail }) => detail.includes(quoted));
-  const where = [{ field: "jobKey", op: "in", value: own.map(anomalyKey) }] as const;
-  if (own.length > 0) await redactJobRows(tx, await tx.find("jobs", { where }));
+  if (own.length > 0) await adoptJobs(tx, contractId, own.map(anomalyKey));
   await tx.updateEach(
     "anomalies",
     "seq",
     own.map(({ seq, detail }) => ({ seq, detail: detail.replaceAll(quoted, '""') })),
   );
+}
+
+/**
+ * Jobs of an anomaly without a contract, and those that tell of them as dead. From now on they are the contract's, so that
+ * their later errors are erased as all of its jobs' are.
+ */
+async function adoptJobs(
+  tx: StoreTransaction,
+  contractId: string | null,
+  jobKeys: readonly string[],
+): Promise<void> {
+  const adopt = async (jobs: readonly JobRow[]): Promise<void> => {
+    await redactJobRows(tx, jobs);
+    await tx.updateEach(
+      "jobs",
+      "seq",
+      jobs.map(({ seq }) => ({ seq, contractId })),
+    );
+  };
+  const telling = await tx.find("jobs", { where: [{ field: "jobKey", op: "in", value: jobKeys }] });
+  // First these: a run that is ending may make a job of its error, and is waited for here.
+  await adopt(telling);
+  for (const { seq } of telling) await adopt(await tx.find("jobs", { where: ofDead(seq) }));
 }
 
 /** Removes an anomaly's text, and the errors of the job and of a dead one that it tells of. The jobs still run. */
