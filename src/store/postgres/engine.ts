@@ -3,7 +3,7 @@ import { createLock } from "../../shared/lock.ts";
 import { sleep } from "../../shared/timers.ts";
 import { countdownFrom, within, type Countdown } from "../../shared/within.ts";
 import { faultOf, lateAnswer, toFaultOf, toLentFault, toStoreFault, toUnavailable } from "./faults.ts";
-import type { Connection, Connections } from "./connection.ts";
+import { ignore, type Connection, type Connections } from "./connection.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
 
@@ -155,8 +155,12 @@ async function runOnce<T>(
   const session = createSession(connection, countdown, progress);
   const isAlone = kind === "look";
   try {
-    // Waited for: after a "begin" that failed, every statement would commit by itself.
-    if (!isAlone) await session.begin(kind, countdown.timeLeft());
+    if (!isAlone) {
+      const begun = session.begin(kind, countdown.timeLeft());
+      // Waited for: after a "begin" that failed, every statement would commit by itself. What reads is refused at its end.
+      if (kind === "write") await begun;
+      else begun.catch(ignore);
+    }
     const result = await work(session);
     if (!isAlone) await session.commit();
     connection.release(false);
