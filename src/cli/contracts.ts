@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Mirror } from "../mirror/create-mirror.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
 import { loadCase } from "./case/case.ts";
 import { printCase } from "./case/show-case.ts";
@@ -8,7 +7,7 @@ import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { eachId } from "./lib/each-id.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
-import { needClient, withMirror } from "./lib/open.ts";
+import { needClient, withMirror, withReads } from "./lib/open.ts";
 import { printJson } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { readSince, shown, shownAge, shownAmount, shownTime } from "./lib/values.ts";
@@ -87,17 +86,13 @@ function showCommand(): Command {
     .action((id: string, flags: ShowFlags) => orExplain(() => showContract(id, flags)));
 }
 
-function showContract(contractId: string, flags: ShowFlags): Promise<void> {
-  return withMirror(flags, (mirror) => show(mirror, contractId, flags));
-}
-
-async function show(mirror: Mirror, contractId: string, { json }: ShowFlags): Promise<void> {
-  const found = await loadCase(mirror, contractId);
+async function showContract(contractId: string, flags: ShowFlags): Promise<void> {
+  const found = await withReads(flags, (reads) => loadCase(reads, contractId));
   if (found === undefined)
     throw new Error(
       `No contract ${contractId} is in the mirror: no webhook has named it. If the service has it, escrow-mirror contracts refresh ${contractId} reads it.`,
     );
-  await (json === true ? printJson(found) : printCase(found));
+  await (flags.json === true ? printJson(found) : printCase(found));
 }
 
 function refreshCommand(): Command {

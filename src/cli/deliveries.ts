@@ -7,7 +7,7 @@ import { orExplain } from "./lib/explain.ts";
 import { counted } from "./lib/counted.ts";
 import { eachId } from "./lib/each-id.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
-import { withMirror } from "./lib/open.ts";
+import { withMirror, withReads } from "./lib/open.ts";
 import { plain } from "./lib/plain.ts";
 import { print, printJson } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
@@ -77,20 +77,27 @@ function showCommand(): Command {
     .action((id: string, flags: ShowFlags) => orExplain(() => showDelivery(id, flags)));
 }
 
-function showDelivery(id: string, flags: ShowFlags): Promise<void> {
-  return withMirror(flags, async ({ deliveries }) => {
-    const delivery = await deliveries.get(id);
-    if (delivery === undefined) throw new Error(`No delivery has the id ${id}: it has not arrived.`);
-    await printDelivery(delivery, flags);
-  });
+async function showDelivery(id: string, flags: ShowFlags): Promise<void> {
+  const found = await withReads(flags, ({ deliveries }) => withBody(deliveries.get(id)));
+  if (found === undefined) throw new Error(`No delivery has the id ${id}: it has not arrived.`);
+  await printDelivery(found, flags);
 }
 
-/** Prints one delivery with its body, and with its headers if they are given. */
-export async function printDelivery(
-  delivery: MirroredDelivery & { readonly headers?: Readonly<Record<string, string>> | null },
-  { json }: ShowFlags,
-): Promise<void> {
-  const body = await delivery.body();
+/** A delivery with its body, and with its headers if they were read. */
+interface Whole extends Omit<MirroredDelivery, "body"> {
+  readonly headers?: Readonly<Record<string, string>> | null;
+  readonly body: Uint8Array | null;
+}
+
+/** Reads the body too. */
+export async function withBody(reading: Promise<MirroredDelivery | undefined>): Promise<Whole | undefined> {
+  const delivery = await reading;
+  return delivery && { ...delivery, body: await delivery.body() };
+}
+
+/** Prints one delivery. */
+export async function printDelivery(delivery: Whole, { json }: ShowFlags): Promise<void> {
+  const { body } = delivery;
   if (json === true) return printJson({ ...delivery, ...bodyFields(body) });
   const lines = fieldsOf(delivery).map(([name, value]) => `${name.padEnd(15)}${value}`);
   const { headers } = delivery;
@@ -99,7 +106,7 @@ export async function printDelivery(
   await print([...lines, ...heads, "", "Body", ...bodyLines(body)]);
 }
 
-function fieldsOf(delivery: MirroredDelivery): [name: string, value: string][] {
+function fieldsOf(delivery: Whole): [name: string, value: string][] {
   const { id, webhookId, payloadId, event, contractId, milestoneId, outcome, reason, attempts } = delivery;
   return [
     ["Id", shown(id)],

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Mirror } from "../mirror/create-mirror.ts";
 import type { QuarantinedDelivery } from "../queries/shapes.ts";
-import { printDelivery } from "./deliveries.ts";
+import { printDelivery, withBody } from "./deliveries.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { eachId } from "./lib/each-id.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
-import { withMirror } from "./lib/open.ts";
+import { withMirror, withReads } from "./lib/open.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { shown, shownTime } from "./lib/values.ts";
 
@@ -62,15 +62,11 @@ function showCommand(): Command {
     .action((id: string, flags: Flags) => orExplain(() => showQuarantined(id, flags)));
 }
 
-function showQuarantined(id: string, flags: Flags): Promise<void> {
-  return withMirror(flags, async ({ quarantine }) => {
-    const delivery = await quarantine.get(id);
-    if (delivery === undefined)
-      throw new Error(
-        `No quarantined delivery has the id ${id}: escrow-mirror quarantine list shows the ids.`,
-      );
-    await printDelivery(delivery, flags);
-  });
+async function showQuarantined(id: string, flags: Flags): Promise<void> {
+  const found = await withReads(flags, ({ quarantine }) => withBody(quarantine.get(id)));
+  if (found === undefined)
+    throw new Error(`No quarantined delivery has the id ${id}: escrow-mirror quarantine list shows the ids.`);
+  await printDelivery(found, flags);
 }
 
 function releaseCommand(): Command {

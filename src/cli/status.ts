@@ -4,12 +4,13 @@ import type { Client } from "../client.ts";
 import type { Mirror } from "../mirror/create-mirror.ts";
 import type { Health } from "../mirror/health.ts";
 import { aside, gaveUp, noSecret } from "../mirror/warnings.ts";
+import { readsIn, type Reads } from "../queries/reads.ts";
 import type { MirroredRefund } from "../queries/shapes.ts";
 import { styled } from "./lib/columns.ts";
 import { storeCommand } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
 import { exitCodes, orExplain } from "./lib/explain.ts";
-import { findClient, withMirror } from "./lib/open.ts";
+import { findClient, withMirror, type OpenStore } from "./lib/open.ts";
 import { plain } from "./lib/plain.ts";
 import { print, printJson } from "./lib/print.ts";
 import { kindOf, type StoreFlags } from "./lib/stores.ts";
@@ -57,25 +58,26 @@ interface Status {
 
 async function runStatus(flags: Flags): Promise<void> {
   const client = findClient(flags);
-  const status = await withMirror(flags, (mirror, { address }) =>
-    readStatus(mirror, client, kindOf(address) === "sqlite" ? address : "postgres"),
-  );
+  const status = await withMirror(flags, (mirror, open) => readStatus(mirror, client, open));
   if (!status.ok) process.exitCode = exitCodes.failed;
   await (flags.json === true ? printJson(status) : print(toLines(status)));
 }
 
-async function readStatus(mirror: Mirror, client: Client | undefined, store: string): Promise<Status> {
-  const [health, contracts, stuck, subscription] = await Promise.all([
+async function readStatus(
+  mirror: Mirror,
+  client: Client | undefined,
+  { address, store }: OpenStore,
+): Promise<Status> {
+  const [health, [contracts, stuck], subscription] = await Promise.all([
     mirror.health(),
-    mirror.contracts.count(),
-    mirror.refunds.list({ state: "initiated", olderThan: stuckAfterMs, limit: 500 }),
+    store.read((reader) => readCounts(readsIn(reader))),
     client === undefined ? null : askService(client),
   ]);
   const todo = [...todoOf(health, stuck.items), ...todoOfSubscription(subscription)];
   const { lastDeliveryAt, quarantined, jobs } = health;
   return {
     ok: health.ok && todo.length === 0,
-    store,
+    store: kindOf(address) === "sqlite" ? address : "postgres",
     lastDeliveryAt,
     contracts,
     quarantined,
@@ -84,6 +86,13 @@ async function readStatus(mirror: Mirror, client: Client | undefined, store: str
     subscription,
     todo,
   };
+}
+
+function readCounts({ contracts, refunds }: Reads) {
+  return Promise.all([
+    contracts.count(),
+    refunds.list({ state: "initiated", olderThan: stuckAfterMs, limit: 500 }),
+  ]);
 }
 
 /** The longest wait for the service. A person waits for the answer. */

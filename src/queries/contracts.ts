@@ -5,7 +5,7 @@ import { groupBy } from "../shared/group-by.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { nextTurn } from "../shared/timers.ts";
 import { compareStored } from "../store/stored-text.ts";
-import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { Condition, StoreReader, View } from "../store/store.ts";
 import type { ContractRow, RefundRow } from "../store/tables/contracts.ts";
 import { checkFilter, idOf, textOf, timeOf } from "./arguments.ts";
 import { countByStatus } from "./counts.ts";
@@ -62,7 +62,7 @@ export interface ContractFilter extends PageRequest {
   readonly changedSince?: string | Date | undefined;
 }
 
-export function createContractQueries(store: Store): ContractQueries {
+export function createContractQueries(store: View): ContractQueries {
   return {
     get: async (contractId) => {
       const id = idOf(contractId);

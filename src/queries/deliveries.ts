@@ -1,7 +1,7 @@
 import { anomalyKinds, type AnomalyKind } from "../domain/anomaly.ts";
 import { payloadOf } from "../store/payload.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
-import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { Condition, StoreReader, View } from "../store/store.ts";
 import { heavyFields, storedOutcomes, type DeliveryRow } from "../store/tables/deliveries.ts";
 import type { AnomalyRow } from "../store/tables/contracts.ts";
 import { checkFilter, checkText, choiceOf, idOf, shown, textOf, timeOf } from "./arguments.ts";
@@ -37,7 +37,7 @@ export interface DeliveryFilter extends PageRequest {
   readonly since?: string | Date | undefined;
 }
 
-export function createDeliveryQueries(store: Store): DeliveryQueries {
+export function createDeliveryQueries(store: View): DeliveryQueries {
   return {
     get: async (webhookId) => {
       checkText(webhookId);
@@ -84,7 +84,7 @@ export interface QuarantineFilter extends PageRequest {
   readonly dismissed?: boolean | undefined;
 }
 
-export function createQuarantineQueries(store: Store): QuarantineQueries {
+export function createQuarantineQueries(store: View): QuarantineQueries {
   return {
     get: async (id) => {
       checkText(id);
@@ -107,7 +107,7 @@ export function createQuarantineQueries(store: Store): QuarantineQueries {
 }
 
 async function withHeaders(
-  store: Store,
+  store: View,
   reader: StoreReader,
   rows: readonly DeliveryRow[],
 ): Promise<QuarantinedDelivery[]> {
@@ -146,7 +146,7 @@ export interface AnomalyFilter extends PageRequest {
   readonly kind?: AnomalyKind | undefined;
 }
 
-export function createAnomalyQueries(store: Store): AnomalyQueries {
+export function createAnomalyQueries(store: View): AnomalyQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true, kind: true });
@@ -204,7 +204,7 @@ function ofOutcome(value: DeliveryRow["outcome"]): Condition<DeliveryRow>[] {
   return value === "applied" ? [isOne] : [isOne, { field: "reason", op: "not-null" }];
 }
 
-function toDelivery(store: Store, row: DeliveryRow): MirroredDelivery {
+function toDelivery(store: View, row: DeliveryRow): MirroredDelivery {
   return {
     id: row.id,
     webhookId: row.webhookId,
@@ -223,7 +223,7 @@ function toDelivery(store: Store, row: DeliveryRow): MirroredDelivery {
   };
 }
 
-async function loadBody(store: Store, row: DeliveryRow): Promise<Uint8Array | null> {
+async function loadBody(store: View, row: DeliveryRow): Promise<Uint8Array | null> {
   return (await store.read((reader) => payloadOf(reader, row)))?.body ?? null;
 }
 

@@ -1,4 +1,4 @@
-import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { Condition, StoreReader, View } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 import { jobStates, type JobRow } from "../store/tables/handlers.ts";
 import { checkFilter, choiceOf, idOf, textOf, timeOf } from "./arguments.ts";
@@ -45,7 +45,7 @@ export interface JobQueries {
   list(filter?: JobFilter): Promise<Page<Job>>;
 }
 
-export function createJobQueries(store: Store): JobQueries {
+export function createJobQueries(store: View): JobQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { state: true, handler: true, event: true, since: true, failedOf: true });

@@ -2,7 +2,7 @@ import { refundStates, type DisputeRecord, type PaymentRecord } from "../domain/
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { orderKeyOf } from "../shared/wire-time.ts";
-import type { Condition, Store, StoreReader } from "../store/store.ts";
+import type { Condition, StoreReader, View } from "../store/store.ts";
 import type { RefundRow } from "../store/tables/contracts.ts";
 import { ageOf, checkFilter, checkOptions, choiceOf, idOf, timeOf } from "./arguments.ts";
 import { findPage, type Page, type PageRequest } from "./page.ts";
@@ -41,7 +41,7 @@ export interface OfContract extends PageRequest {
   readonly contractId?: string | undefined;
 }
 
-export function createRefundQueries(store: Store, clock: Clock): RefundQueries {
+export function createRefundQueries(store: View, clock: Clock): RefundQueries {
   return {
     get: async (refundId, options = {}) => {
       checkOptions(options, ["contractId"], "refunds.get");
@@ -112,7 +112,7 @@ export interface PaymentQueries {
   list(filter?: OfContract): Promise<Page<MirroredPayment>>;
 }
 
-export function createPaymentQueries(store: Store): PaymentQueries {
+export function createPaymentQueries(store: View): PaymentQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true });
@@ -134,7 +134,7 @@ export interface DisputeQueries {
   list(filter?: OfContract): Promise<Page<MirroredDispute>>;
 }
 
-export function createDisputeQueries(store: Store): DisputeQueries {
+export function createDisputeQueries(store: View): DisputeQueries {
   return {
     list: async (filter = {}) => {
       checkFilter(filter, { contractId: true });

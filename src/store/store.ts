@@ -116,6 +116,9 @@ export interface StoreReader {
   ): Promise<Tables[Name][]>;
 }
 
+/** The part of a store that reads. */
+export type View = Pick<Store, "read">;
+
 /** Reads and writes inside one transaction. */
 export interface StoreTransaction extends StoreReader {
   /**

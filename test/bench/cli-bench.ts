@@ -8,8 +8,9 @@ import Database from "better-sqlite3";
 import { Client } from "pg";
 import { loadCase } from "../../src/cli/case/case.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { createMirror } from "../../src/index.ts";
 import { postgres } from "../../src/postgres.ts";
+import { readsIn } from "../../src/queries/reads.ts";
+import { systemClock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -165,20 +166,19 @@ export async function benchSite(site: Site): Promise<Figure[]> {
 }
 
 async function benchShow({ name, stored, store, connect, table }: Site): Promise<Figure> {
-  const mirror = await createMirror({
-    store: store(),
-    migrate: "check",
-    jobs: { run: false },
-    logger: silentLogger,
-  });
+  const opened = store();
+  await opened.open({ migrate: "check", logger: silentLogger, clock: systemClock });
   const byHand = await connect();
   const sql = sqlOfOneContract(table);
   const [command, hand] = await shortest([
-    async () => (written += JSON.stringify(await loadCase(mirror, id)).length),
+    async () => {
+      const found = await opened.read((reader) => loadCase(readsIn(reader), id));
+      written += JSON.stringify(found).length;
+    },
     () => askAll(byHand, sql),
   ]);
   await byHand.close();
-  await mirror.close();
+  await opened.close();
   return atMost(2, {
     what: `escrow-mirror contracts show ${id} --json on ${name} with ${stored.toLocaleString("en")} deliveries`,
     measured: `${milliseconds(command)} on an open store`,

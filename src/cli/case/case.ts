@@ -1,6 +1,6 @@
 /** Loads everything that the mirror has about one contract. */
-import type { Mirror } from "../../mirror/create-mirror.ts";
 import type { Job } from "../../queries/jobs.ts";
+import type { Reads } from "../../queries/reads.ts";
 import type {
   Anomaly,
   MirroredContract,
@@ -28,18 +28,18 @@ export interface Case {
 }
 
 /** `undefined` if the mirror does not know the contract. */
-export async function loadCase(mirror: Mirror, contractId: string): Promise<Case | undefined> {
-  const contract = await mirror.contracts.get(contractId);
-  if (contract === undefined) return undefined;
-  const of = { contractId: contract.contractId };
-  const [history, payments, disputes, anomalies, quarantined, jobs] = await Promise.all([
-    mirror.contracts.history(contractId),
-    all(pagesOf((page) => mirror.payments.list({ ...of, ...page }))),
-    all(pagesOf((page) => mirror.disputes.list({ ...of, ...page }))),
-    all(pagesOf((page) => mirror.anomalies.list({ ...of, ...page }))),
-    all(pagesOf((page) => mirror.deliveries.list({ ...of, outcome: "quarantined", ...page }))),
-    all(pagesOf((page) => mirror.jobs.list({ failedOf: of.contractId, ...page }))),
+export async function loadCase(reads: Reads, contractId: string): Promise<Case | undefined> {
+  const of = { contractId };
+  const [contract, history, payments, disputes, anomalies, quarantined, jobs] = await Promise.all([
+    reads.contracts.get(contractId),
+    reads.contracts.history(contractId),
+    all(pagesOf((page) => reads.payments.list({ ...of, ...page }))),
+    all(pagesOf((page) => reads.disputes.list({ ...of, ...page }))),
+    all(pagesOf((page) => reads.anomalies.list({ ...of, ...page }))),
+    all(pagesOf((page) => reads.deliveries.list({ ...of, outcome: "quarantined", ...page }))),
+    all(pagesOf((page) => reads.jobs.list({ failedOf: contractId, ...page }))),
   ]);
+  if (contract === undefined) return undefined;
   const failedJobs = jobs.filter(({ state }) => state !== "done");
   const known = { contract, history, payments, disputes, anomalies, quarantined, failedJobs };
   return { ...known, open: openOf(known, Date.now()) };

@@ -1,16 +1,23 @@
 /** Opens the mirror, and the service's client where a command needs it. */
 import { createClient, type Client } from "../../client.ts";
 import { createMirror, type Mirror } from "../../mirror/create-mirror.ts";
+import { readsIn, type Reads } from "../../queries/reads.ts";
 import { silentLogger } from "../../shared/logger.ts";
+import type { Store } from "../../store/store.ts";
 import { loadConfig } from "./config.ts";
 import { exitCodes, Misuse, Stopped } from "./explain.ts";
 import { loadSecrets } from "./secrets.ts";
 import { existingStoreAt, placeOf, type StorePlace, type StoreFlags } from "./stores.ts";
 
+/** The store of an open mirror, and where it is. */
+export interface OpenStore extends StorePlace {
+  readonly store: Store;
+}
+
 /** Opens the mirror, works on it, and closes it. It receives no deliveries, runs no handlers and changes no tables. */
 export async function withMirror<Result>(
   flags: StoreFlags,
-  work: (mirror: Mirror, place: StorePlace) => Promise<Result>,
+  work: (mirror: Mirror, open: OpenStore) => Promise<Result>,
   client?: Client,
 ): Promise<Result> {
   const place = placeOf(flags);
@@ -18,10 +25,21 @@ export async function withMirror<Result>(
   const jobs = { run: false };
   const mirror = await createMirror({ store, migrate: "check", jobs, logger: silentLogger, client });
   try {
-    return await work(mirror, place);
+    return await work(mirror, { ...place, store });
   } finally {
     await mirror.close();
   }
+}
+
+/**
+ * Opens the mirror, and reads on one view of its rows: what is shown together was true together. On Postgres it is one
+ * transaction, and the reads go out together.
+ */
+export function withReads<Result>(
+  flags: StoreFlags,
+  work: (reads: Reads) => Promise<Result>,
+): Promise<Result> {
+  return withMirror(flags, (_, { store }) => store.read((reader) => work(readsIn(reader))));
 }
 
 const clientNames = [
