@@ -32,7 +32,8 @@ export interface HandlerQueries {
   /** Every registered handler, by name. */
   list(): Promise<RegisteredHandler[]>;
   /**
-   * Removes a handler for good. It gets no more jobs. Its waiting and dead jobs are deleted. A running job runs to its end.
+   * Removes a handler for good. It gets no more jobs. Its open and dead jobs are deleted. A job that runs now goes on to its
+   * end, and is not tried again.
    *
    * @throws EscrowMirrorError `not-found`
    */

@@ -2,23 +2,41 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/handlers.ts";
 
 /** How many of its jobs one transaction looks at: nobody waits for the length of a backlog. */
 const removedRows = 200;
+/** Done jobs stay for their time. */
+const otherStates = ["waiting", "due", "dead"] as const;
 
-/** Removes its jobs first: if the process ends meanwhile, the handler is still there, and can be removed again. */
+/**
+ * Removes its jobs first: if the process ends meanwhile, the handler is still there, and can be removed again. Running jobs go
+ * last, without the lock of the subscriptions: a job may run in a transaction, for whose end the removal waits.
+ */
 export async function removeHandler(store: Store, name: string): Promise<void> {
+  const running: number[] = [];
   let after: Place | undefined;
-  do after = await store.transaction((tx) => removePage(tx, name, after));
-  while (after !== undefined);
+  do {
+    const page = await store.transaction((tx) => removePage(tx, name, after));
+    running.push(...page.running);
+    after = page.next;
+  } while (after !== undefined);
+  if (running.length > 0)
+    await store.transaction((tx) => removeJobs(tx, running, ["running", ...otherStates]));
 }
 
-/** @returns where the next page begins; with the last one the handler is gone */
+interface RemovedPage {
+  /** The jobs that run now. */
+  readonly running: readonly number[];
+  /** Where the next page begins. With the last one the handler is gone. */
+  readonly next: Place | undefined;
+}
+
 async function removePage(
   tx: StoreTransaction,
   name: string,
   after: Place | undefined,
-): Promise<Place | undefined> {
+): Promise<RemovedPage> {
   await tx.jobs.lockSubscriptions("exclusive");
   const [known] = await tx.lookup("subscriptions", "name", [name]);
   if (known === undefined) throw new EscrowMirrorError("not-found", `no handler is named ${name}`);
@@ -27,13 +45,31 @@ async function removePage(
     { of: { field: "handler", value: name }, by: ["createdAt", "seq"], after, rowsMax: removedRows },
     { without: allBut("jobs", ["createdAt", "seq"]) },
   );
-  if (rows.length > 0)
-    await tx.remove("jobs", [
-      { field: "seq", op: "in", value: rows.map(({ seq }) => seq) },
-      { field: "state", op: "in", value: ["waiting", "due", "dead"] },
-    ]);
+  const seqs = rows.map(({ seq }) => seq);
+  const running = await removeIdle(tx, seqs);
   const last = lastOfFull(rows, removedRows);
-  if (last !== undefined) return [last.createdAt, last.seq];
-  await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
-  return undefined;
+  if (last === undefined) await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+  return { running, next: last && [last.createdAt, last.seq] };
+}
+
+/** @returns those that run now */
+async function removeIdle(tx: StoreTransaction, seqs: readonly number[]): Promise<readonly number[]> {
+  if (seqs.length === 0) return [];
+  await removeJobs(tx, seqs, otherStates);
+  const where = [
+    { field: "seq", op: "in", value: seqs },
+    { field: "state", op: "=", value: "running" },
+  ] as const;
+  return (await tx.find("jobs", { where })).map(({ seq }) => seq);
+}
+
+function removeJobs(
+  tx: StoreTransaction,
+  seqs: readonly number[],
+  states: readonly JobRow["state"][],
+): Promise<void> {
+  return tx.remove("jobs", [
+    { field: "seq", op: "in", value: seqs },
+    { field: "state", op: "in", value: states },
+  ]);
 }

@@ -22,7 +22,7 @@ export interface JobQueue {
   beat(worker: WorkerBeat): Promise<boolean>;
   /** Ends a worker. Its running jobs go back to the queue, without counting the attempt. */
   retire(workerId: string): Promise<void>;
-  /** Ends workers that are silent for too long. Their running jobs are due again, or dead. */
+  /** Ends workers that are silent for too long. Running jobs without a living worker are due again, or dead. */
   reclaim(limits: { readonly attemptsMax: number }): Promise<JobRow[]>;
   /** Puts dead jobs back into their lines. Their attempts start again from 0. */
   revive(seqs: readonly number[]): Promise<void>;

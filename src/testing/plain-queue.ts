@@ -113,22 +113,19 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
     },
 
     async reclaim({ attemptsMax }) {
-      const silent = await tx.find("workers", {
-        where: [{ field: "aliveUntil", op: "<", value: nowPlus(0) }],
-      });
+      await tx.remove("workers", [{ field: "aliveUntil", op: "<", value: nowPlus(0) }]);
+      const alive = new Set((await tx.find("workers")).map(({ workerId }) => workerId));
+      const running = await find([{ field: "state", op: "=", value: "running" }]);
       const dead: JobRow[] = [];
-      for (const { workerId } of silent) {
-        for (const job of await runsOf(workerId)) {
-          const isOver = job.lost && job.attempts >= attemptsMax;
-          const fate = isOver
-            ? ({ ...idle, state: "dead", lastError: lostForGood, finishedAt: nowPlus(0) } as const)
-            : ({ workerId: null, state: "due", lost: true, nextAttemptAt: nowPlus(0) } as const);
-          // Others ran beside it, or it had not begun: who ended the process is not known. Next time it is alone.
-          const attempts = job.lost ? job.attempts : job.attempts - 1;
-          await set(job.seq, { ...fate, attempts });
-          if (isOver) dead.push({ ...job, ...fate });
-        }
-        await forget(workerId);
+      for (const job of running.filter(({ workerId }) => !alive.has(workerId ?? ""))) {
+        const isOver = job.lost && job.attempts >= attemptsMax;
+        const fate = isOver
+          ? ({ ...idle, state: "dead", lastError: lostForGood, finishedAt: nowPlus(0) } as const)
+          : ({ workerId: null, state: "due", lost: true, nextAttemptAt: nowPlus(0) } as const);
+        // Others ran beside it, or it had not begun: who ended the process is not known. Next time it is alone.
+        const attempts = job.lost ? job.attempts : job.attempts - 1;
+        await set(job.seq, { ...fate, attempts });
+        if (isOver) dead.push({ ...job, ...fate });
       }
       for (const job of dead) await promote(job);
       return dead;

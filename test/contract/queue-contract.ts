@@ -149,6 +149,16 @@ export function describeQueue(contract: StoreContract): void {
       await store.close();
     });
 
+    it("frees the jobs of a worker that has no row: it claimed them after others took it for dead", async () => {
+      const { store } = await open(create());
+      await add(store, ["a"]);
+      await claim(store, { limit: 1 });
+      await beat(store, "w2");
+      expect(await reclaim(store)).toEqual([]);
+      expect(await claim(store, { limit: 1, lost: true, workerId: "w2" })).toMatchObject([{ jobKey: "a" }]);
+      await store.close();
+    });
+
     it("knows when the next job is due", async () => {
       const { store, clock } = await open(create());
       expect(await store.nextJobAt(["mail"])).toBeNull();

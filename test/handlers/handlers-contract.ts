@@ -340,6 +340,26 @@ export function describeHandlers(name: string, create: () => Store): void {
       expect((await mirror.handlers.list()).map((each) => each.name)).toEqual(["b"]);
     });
 
+    it("leave nothing behind when they are removed, neither a job that fails meanwhile nor one of a killed process", async () => {
+      const store = create();
+      const mirror = await open({ store, jobs: { concurrency: 1 } });
+      let fail: ((error: Error) => void) | undefined;
+      const hang = (): Promise<void> => new Promise((_, reject) => (fail = reject));
+      mirror.on("*", hang, { name: "old" });
+      for (const contractId of ["CNT-1", "CNT-2", "CNT-3"])
+        await mirror.receive(delivery("contract.created", { id: contractId, seconds: 0, contractId }));
+      await expect.poll(() => fail).toBeDefined();
+      const killed = { workerId: "killed", handlers: ["old"] };
+      await store.transaction(async ({ jobs }) => {
+        await jobs.beat({ ...killed, leaseMs: 30_000, isListening: false });
+        expect(await jobs.claim({ ...killed, limit: 1, lost: false })).toHaveLength(1);
+      });
+      await mirror.handlers.remove("old");
+      fail?.(new Error("no"));
+      await mirror.idle();
+      expect((await mirror.jobs.list()).items).toEqual([]);
+    });
+
     it("are waited for by idle, also where a lost worker's job becomes due between two of its looks", async () => {
       const inner = create();
       const clock = testClock();

@@ -137,6 +137,7 @@ export function fillStatements(
       webhook_id: "'wh-' || i",
       state: "case when i % 50 = 3 then 'dead' when i % 50 = 4 then 'due' else 'done' end",
       attempts: "1",
+      claims: "1",
       next_attempt_at: time,
       lost: "0",
       last_error: "case when i % 50 in (3, 4) then 'no route' end",

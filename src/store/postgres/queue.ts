@@ -90,14 +90,9 @@ export function createArrayQueue(
     },
 
     async reclaim({ attemptsMax }) {
-      const silent = await session.all(sql.silent, [now()]);
-      if (silent.length === 0) return [];
-      const workers = toArray(
-        "text",
-        silent.map(([id]) => id as string),
-      );
-      const dead = await jobs(sql.bury, [now(), workers, attemptsMax, lostForGood]);
-      session.send(sql.lose, [now(), workers]);
+      session.send(sql.forgetSilent, [now()]);
+      const dead = await jobs(sql.bury, [now(), attemptsMax, lostForGood]);
+      session.send(sql.lose, [now()]);
       promote(dead.map(({ handler, contractId }) => [handler, contractId].map(encodeText)));
       return dead;
     },
@@ -180,6 +175,8 @@ export function arrayQueueStatements(place: TablePlace) {
   const columns = columnsOf("jobs")
     .map(({ name }) => `j.${name}`)
     .join(", ");
+  // Not only those of the workers that are forgotten now: a worker that was paused can claim jobs after it was forgotten.
+  const orphaned = `j.state = 'running' and not exists (select from ${workers} as w where w.worker_id = j.worker_id)`;
   // Who listens is told of due jobs: a NOTIFY makes commits wait for one another, so that none is sent where nobody does.
   const tell = (channel: string, changed: string): string => `(
         select count(told.of) from (
@@ -257,17 +254,16 @@ export function arrayQueueStatements(place: TablePlace) {
         listening = excluded.listening
       returning (xmax = 0)::int::bigint`,
     forget: `delete from ${workers} where worker_id = $1`,
-    silent: `delete from ${workers} where worker_id in (
-        select worker_id from ${workers} where alive_until < ${timeIn()} for update skip locked)
-      returning worker_id`,
+    forgetSilent: `delete from ${workers} where worker_id in (
+        select worker_id from ${workers} where alive_until < ${timeIn()} for update skip locked)`,
     giveBack: `update ${jobs} set state = 'due', attempts = attempts - 1, next_attempt_at = ${timeIn()}, worker_id = null
       where worker_id = $2 and state = 'running'`,
-    bury: `update ${jobs} as j set state = 'dead', last_error = $4, finished_at = ${timeIn()}, worker_id = null, lost = 0
-      where worker_id = any($2::text[]) and state = 'running' and lost = 1 and attempts >= $3
+    bury: `update ${jobs} as j set state = 'dead', last_error = $3, finished_at = ${timeIn()}, worker_id = null, lost = 0
+      where ${orphaned} and lost = 1 and attempts >= $2
       returning ${columns}`,
     // The attempt counts if the job was alone (`lost` is 1): else it may never have begun, and another may have ended the process.
-    lose: `update ${jobs} set state = 'due', attempts = attempts - 1 + lost, next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
-      where worker_id = any($2::text[]) and state = 'running'`,
+    lose: `update ${jobs} as j set state = 'due', attempts = attempts - 1 + lost, next_attempt_at = ${timeIn()}, worker_id = null, lost = 1
+      where ${orphaned}`,
     linesOf: `select distinct contract_id from ${jobs} where seq = any($1::bigint[])`,
     // Of several of one line the first alone is due: a statement does not see what it has done to the others.
     revive: `with back as (

@@ -76,13 +76,9 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
     },
 
     async reclaim({ attemptsMax }) {
-      const dead: JobRow[] = [];
-      for (const [workerId] of await session.all(sql.silent, [nowPlus(0)])) {
-        const worker = workerId as string;
-        dead.push(...(await jobs(sql.bury, [lostForGood, nowPlus(0), worker, attemptsMax])));
-        await session.run(sql.lose, [nowPlus(0), worker]);
-        await session.run(sql.forget, [worker]);
-      }
+      await session.run(sql.forgetSilent, [nowPlus(0)]);
+      const dead = await jobs(sql.bury, [lostForGood, nowPlus(0), attemptsMax]);
+      await session.run(sql.lose, [nowPlus(0)]);
       for (const { handler, contractId } of dead)
         await session.run(sql.promote, [encodeText(handler), encodeText(contractId)]);
       return dead;
@@ -154,6 +150,8 @@ export function rowQueueStatements(place: TablePlace) {
   const at = sqlNamesIn(place);
   const [jobs, workers, leases] = [at("jobs"), at("workers"), at("leases")];
   const columns = columnsOf("jobs").map(({ name }) => name);
+  // Not only those of the workers that are forgotten now: a worker that was paused can claim jobs after it was forgotten.
+  const orphaned = `state = 'running' and not exists (select 1 from ${workers} as w where w.worker_id = ${jobs}.worker_id)`;
   const line = `(select 1 from ${jobs} where handler = ? and contract_id = ? and ${open})`;
   return {
     insert: `insert into ${jobs}
@@ -181,15 +179,15 @@ export function rowQueueStatements(place: TablePlace) {
       on conflict (worker_id) do update set handlers = excluded.handlers, alive_until = excluded.alive_until,
         listening = excluded.listening`,
     forget: `delete from ${workers} where worker_id = ?`,
-    silent: `select worker_id from ${workers} where alive_until < ?`,
+    forgetSilent: `delete from ${workers} where alive_until < ?`,
     giveBack: `update ${jobs} set state = 'due', attempts = attempts - 1, next_attempt_at = ?, worker_id = null
       where worker_id = ? and state = 'running'`,
     bury: `update ${jobs} set state = 'dead', last_error = ?, finished_at = ?, worker_id = null, lost = 0
-      where worker_id = ? and state = 'running' and lost = 1 and attempts >= ?
+      where ${orphaned} and lost = 1 and attempts >= ?
       returning ${columns.join(", ")}`,
     // The attempt counts if the job was alone (`lost` is 1): else it may never have begun, and another may have ended the process.
     lose: `update ${jobs} set state = 'due', attempts = attempts - 1 + lost, next_attempt_at = ?, worker_id = null, lost = 1
-      where worker_id = ? and state = 'running'`,
+      where ${orphaned}`,
     revive: `update ${jobs} set attempts = 0, next_attempt_at = ?, finished_at = null, state = case
         when exists (
           select 1 from ${jobs} as other

@@ -76,8 +76,8 @@ export async function benchWaiting(
 export function fillJobs(table: string, series: string): string[] {
   const later = "'2100-01-01T00:00:00.000Z'";
   const insert = (values: string, count: number, where = ""): string =>
-    `insert into ${table} (handler, contract_id, job_key, state, attempts, next_attempt_at, lost, created_at)
-     select ${values}, 0, '2026-01-01T00:00:00.000Z' from ${series.replace("$count", String(count))} ${where}`;
+    `insert into ${table} (handler, contract_id, job_key, state, attempts, next_attempt_at, lost, claims, created_at)
+     select ${values}, 0, 0, '2026-01-01T00:00:00.000Z' from ${series.replace("$count", String(count))} ${where}`;
   return [
     insert("'other', 'C' || n, 'o' || n, 'due', 0, '2026-01-01T00:00:00.000Z'", waitingJobs / 2),
     insert(`'all', 'F' || n, 'f' || n, 'due', 1, ${later}`, waitingJobs / 4),
