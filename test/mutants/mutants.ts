@@ -328,6 +328,20 @@ export const mutants: readonly Mutant[] = [
     tests: ["domain/redaction"],
   },
   {
+    name: "a rebuild ignores the redactions",
+    file: "src/receiver/contracts/load.ts",
+    find: "for (const row of page) inputs.push(row as StoredInput);",
+    replace: 'for (const row of page) if (row.kind !== "redaction") inputs.push(row as StoredInput);',
+    tests: ["property/redactions"],
+  },
+  {
+    name: "errors of an erased request's jobs stay readable",
+    file: "src/receiver/contracts/redacted.ts",
+    find: "jobs.map(({ seq }) => ({ seq, contractId })),",
+    replace: "[],",
+    tests: ["retention/prune"],
+  },
+  {
     name: "a redaction is forgotten by later deliveries",
     file: "src/receiver/contracts/redacted.ts",
     find: "if (![...contracts.keys()].some(isRedacted)) return news;",
