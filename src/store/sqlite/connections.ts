@@ -1,7 +1,7 @@
 /** The connections of a store, and how they are set. */
 import { createLock, type Lock } from "../../shared/lock.ts";
 import { fileOf, openBeside, type Opener } from "./driver.ts";
-import { checkFile } from "./file-check.ts";
+import { createFileCheck, type FileCheck } from "./file-check.ts";
 import { guarded, refuseInTransaction, whenFree, type Closable, type SqliteHandle } from "./handle.ts";
 import { browseAlone, browseShared, type Browsing } from "./kysely.ts";
 
@@ -14,8 +14,8 @@ export interface SqliteConnections {
   readonly readLock: Lock;
   /** The connections of `mirror.db`. */
   readonly browsing: Browsing;
-  /** Throws when what was written is no longer where the store's path leads. */
-  readonly checkPlace: () => void;
+  /** Absent where the database lives in memory. */
+  readonly fileCheck: FileCheck | undefined;
 }
 
 /**
@@ -37,14 +37,16 @@ export async function connect(
   await whenFree(() => configure(writer), busyTimeoutMs);
   const writeLock = createLock();
   if (writer.memory) return inMemory(writer, writeLock);
-  const file = fileOf(writer);
-  return { writer, writeLock, ...openReaders(writer, owned), checkPlace: checkFile(path ?? file, file) };
+  const watcher = openBeside(writer, true);
+  owned.unshift(watcher);
+  const fileCheck = createFileCheck(path ?? fileOf(writer), watcher);
+  return { writer, writeLock, ...openReaders(writer, owned), fileCheck };
 }
 
 /** The one connection that such a database has. */
 function inMemory(writer: SqliteHandle, writeLock: Lock): SqliteConnections {
   const browsing = browseShared(writer, writeLock);
-  return { writer, reader: writer, writeLock, readLock: writeLock, browsing, checkPlace: () => {} };
+  return { writer, reader: writer, writeLock, readLock: writeLock, browsing, fileCheck: undefined };
 }
 
 /** One connection for the mirror's own reads, and one for those of `mirror.db`, which may take as long as they like. */

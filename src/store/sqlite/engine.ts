@@ -21,7 +21,7 @@ export interface SqliteEngineParts extends SqliteConnections {
 
 /** Transactions and reads on SQLite (WAL, one writer of all processes at a time). */
 export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession> {
-  const { description, writer, reader, writeLock, readLock, owned, busyTimeoutMs, checkPlace } = parts;
+  const { description, writer, reader, writeLock, readLock, owned, busyTimeoutMs, fileCheck } = parts;
   // The driver waits for nothing: whoever does one thing after another would hold everybody else up.
   const pace = createPace();
   const writing = createSqliteSession(writer);
@@ -30,11 +30,10 @@ export function createSqliteEngine(parts: SqliteEngineParts): Engine<RowSession>
     writeLock.run(async () => {
       await pace();
       await beginImmediate(writer, busyTimeoutMs);
-      try {
-        return await inTransaction(writer, writing, work);
-      } finally {
-        checkPlace();
-      }
+      return inTransaction(writer, writing, async (session) => {
+        fileCheck?.begun();
+        return work(session);
+      }).finally(() => fileCheck?.ended());
     });
   return {
     description,

@@ -1,39 +1,75 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { EscrowMirrorError } from "../../shared/errors.ts";
+import { fileOf } from "./driver.ts";
+import { guarded, type SqliteHandle } from "./handle.ts";
+import { createLogCheck } from "./log-check.ts";
+
+/** Looks after the files of a database around each transaction. */
+export interface FileCheck {
+  /** Call it inside the transaction, before its first write. */
+  begun(): void;
+  /**
+   * Call it when the transaction is over. What was committed before the file went is told of as not stored, and comes again.
+   *
+   * @throws EscrowMirrorError `store-unavailable` if a restart would not find what is open now
+   */
+  ended(): void;
+}
 
 /** The database, and what hangs on its name: its log, with commits that are nowhere else yet, and the index of that. */
 const parts = ["", "-wal", "-shm"];
 
 /**
- * Whether a restart would find what is open now. SQLite writes on into a file that was moved, deleted or replaced under
- * it, or
- * whose log was, and says that all is well; what was acknowledged would be gone.
+ * SQLite writes on into a file that was moved, deleted or replaced under it, or whose log was, and says that all is well; what
+ * was acknowledged would be gone.
  *
  * @param path as it was given: where a restart looks
- * @param file where that led when it was opened
- * @returns to be called after each commit: what was committed before the file went is told of as not stored, and comes again.
- *   Throws EscrowMirrorError `store-unavailable`
+ * @param watcher a connection that does nothing else
  */
-export function checkFile(path: string, file: string): () => void {
+export function createFileCheck(path: string, watcher: SqliteHandle): FileCheck {
+  const file = fileOf(watcher);
   const known = new Map<string, string | undefined>([["", identityOf(file)]]);
-  return () => {
-    const place = placeOf(path);
-    for (const part of parts) {
-      const found = place === undefined ? undefined : identityOf(place + part);
-      // The log is there from the first commit on.
-      const expected = known.get(part) ?? known.set(part, found).get(part);
-      if (found === undefined || found !== expected) throw gone(path + part);
-    }
+  const log = createLogCheck();
+  const versionOf = watchVersion(watcher);
+  let version: unknown;
+  return {
+    begun: () => {
+      version = versionOf();
+      log.before(`${placeOf(path)}-wal`);
+    },
+    ended: () => {
+      const hasWritten = versionOf() !== version;
+      const place = placeOf(path);
+      for (const part of parts) {
+        const found = identityOf(place + part);
+        // The log is there from the first commit on.
+        const expected = known.get(part) ?? known.set(part, found).get(part);
+        if (found === undefined || found !== expected) throw gone(path + part);
+      }
+      if (!log.holds(`${place}-wal`, hasWritten)) throw overwritten(`${path}-wal`);
+      if (isEmpty(place)) throw overwritten(path);
+    },
   };
 }
 
-/** Where a path leads now, as SQLite would follow it. */
-function placeOf(path: string): string | undefined {
+/** Changes with each commit that wrote something. An update to the values that stand there already writes nothing. */
+function watchVersion(watcher: SqliteHandle): () => unknown {
+  const statement = watcher.prepare("pragma data_version");
+  return () => guarded(() => Object.values(statement.all()[0] as object)[0]);
+}
+
+/** Where a path leads now, as SQLite would follow it. The path itself if it leads nowhere. */
+function placeOf(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return undefined;
+    return path;
   }
+}
+
+/** A database is never empty once it has a log. The next process would take it for a new one, and delete the log. */
+function isEmpty(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.size === 0;
 }
 
 function identityOf(path: string): string | undefined {
@@ -49,5 +85,12 @@ function gone(path: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
     `${path} is not the file that this process has open: it was moved, deleted or replaced. Put it back, or restart the process to use another file`,
+  );
+}
+
+function overwritten(path: string): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "store-unavailable",
+    `${path} was emptied or overwritten by another program while this process had it open. Stop the process, restore the database from a backup, and start it again`,
   );
 }

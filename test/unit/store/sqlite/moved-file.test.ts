@@ -1,13 +1,18 @@
 /** An acknowledged delivery is where a restart looks for it, whatever is done to the file under a running mirror. */
 import {
+  closeSync,
   copyFileSync,
   linkSync,
   mkdirSync,
+  openSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
@@ -70,6 +75,23 @@ const moves: Readonly<Record<string, Move>> = {
     copyFileSync(`${file}-shm`, away(file));
     renameSync(away(file), `${file}-shm`);
   },
+  "the log is emptied": (file) => truncateSync(`${file}-wal`, 0),
+  "the log is cut": (file) => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size / 2),
+  "the log loses its header": (file) => overwrite(`${file}-wal`, Buffer.alloc(32)),
+  "the log loses its end": (file) =>
+    overwrite(`${file}-wal`, Buffer.alloc(9000), statSync(`${file}-wal`).size - 9000),
+  "a log of before it started over is copied over it": (file) => {
+    copyFileSync(`${file}-wal`, away(file));
+    startLogOver(file);
+    copyFileSync(away(file), `${file}-wal`);
+  },
+  "the log of another database is copied over it": (file) => {
+    const other = new Database(`${file}.other`);
+    other.exec("pragma journal_mode = wal; create table theirs (x)");
+    copyFileSync(`${file}.other-wal`, `${file}-wal`);
+    other.close();
+  },
+  "the file is emptied, and its log is not": (file) => truncateSync(file, 0),
   "the folder is renamed": (file) => {
     const folder = dirname(file);
     renameSync(folder, away(folder));
@@ -87,6 +109,21 @@ const moves: Readonly<Record<string, Move>> = {
     for (const end of ["", "-wal", "-shm"]) copyFileSync(join(away(folder), `db${end}`), file + end);
   },
 };
+
+/** In the place of what is there: the file stays the same one. */
+function overwrite(path: string, bytes: Uint8Array, at = 0): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
+}
+
+/** Writes the log back to the database, and begins a new one in the same file. */
+function startLogOver(file: string): void {
+  const beside = new Database(file);
+  beside.pragma("wal_checkpoint(restart)");
+  beside.exec("create table theirs (x)");
+  beside.close();
+}
 
 /** In a folder of its own in the test's, so that it can be moved too. */
 function fileOfItsOwn(): string {
@@ -171,6 +208,7 @@ describe("a delivery is acknowledged where a restart finds it:", () => {
       beside.pragma("wal_checkpoint(truncate)");
       beside.close();
     },
+    "another program starts the log over": startLogOver,
     "another program rewrites the file": (file) => {
       const beside = new Database(file);
       beside.exec("vacuum");

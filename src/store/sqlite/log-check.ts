@@ -1,0 +1,116 @@
+/**
+ * Whether a restart would find the last commit in the write-ahead log. It reads the headers in that file
+ * (sqlite.org/fileformat2.html, "WAL File Format").
+ */
+import { closeSync, openSync, readSync } from "node:fs";
+
+export interface LogCheck {
+  /** Call it inside a transaction, before its first write. */
+  before(path: string): void;
+  /**
+   * Whether the commit since `before` is in the log, or in the database because the log has started over. Without a commit:
+   * whether the last one is still there.
+   */
+  holds(path: string, hasWritten: boolean): boolean;
+}
+
+/**
+ * SQLite goes by its memory of the log, and writes on behind the end that it remembers. If somebody empties the file under
+ * it, or copies an older log over it, all seems well until the restart, which finds nothing.
+ */
+export function createLogCheck(): LogCheck {
+  let known = noLog;
+  /** The header of a log from which a commit is gone. */
+  let damaged: string | undefined;
+  return {
+    before: (path) => {
+      known = inFile(path, (file) => {
+        const header = readHeader(file);
+        if (header !== known.header) return lastCommit(file, startOf(header));
+        if (!isThere(file, known)) damaged = header;
+        return known;
+      });
+    },
+    holds: (path, hasWritten) => {
+      if (!hasWritten) return known.header !== damaged;
+      const { header, end } = known;
+      known = inFile(path, (file) => {
+        const found = readHeader(file);
+        return lastCommit(file, found === header ? known : startOf(found));
+      });
+      // A log starts over when all that it held is in the database.
+      const isFound = known.header === header ? known.end > end : known.header !== "";
+      damaged = isFound ? undefined : known.header;
+      return isFound;
+    },
+  };
+}
+
+/** Where a commit ends in the log. */
+interface Mark {
+  /** The log's own header. A log that starts over has another. `""`: there is none. */
+  readonly header: string;
+  readonly frameBytes: number;
+  readonly end: number;
+  /** The header of the frame that ends there. `""` at the start. */
+  readonly frame: string;
+}
+
+const noLog: Mark = { header: "", frameBytes: 0, end: 0, frame: "" };
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+/** The last bit tells how checksums are written. */
+const magicNumbers: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683]);
+
+/** Of a database's files only the log may be opened beside SQLite: to close another would drop the locks of this process. */
+function inFile(path: string, read: (file: number) => Mark): Mark {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    return read(file);
+  } catch {
+    return noLog;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function startOf(header: string): Mark {
+  if (header === "") return noLog;
+  const pageBytes = Buffer.from(header, "latin1").readUInt32BE(8);
+  return { header, frameBytes: frameHeaderBytes + pageBytes, end: headerBytes, frame: "" };
+}
+
+function readHeader(file: number): string {
+  const header = readAt(file, 0, headerBytes);
+  return header !== undefined && magicNumbers.has(header.readUInt32BE(0)) ? toText(header) : "";
+}
+
+function isThere(file: number, { end, frame, frameBytes }: Mark): boolean {
+  return frame === "" || toText(readAt(file, end - frameBytes, frameHeaderBytes)) === frame;
+}
+
+/** The last commit behind a known one. If that one is gone, so is what was written behind it. */
+function lastCommit(file: number, from: Mark): Mark {
+  const { header, frameBytes } = from;
+  if (header === "" || !isThere(file, from)) return from;
+  const salts = header.slice(16, 24);
+  let last = from;
+  for (let offset = from.end; ; offset += frameBytes) {
+    const frame = readAt(file, offset, frameHeaderBytes);
+    // A log that started over still has frames of before, with other salts.
+    if (frame === undefined || frame.toString("latin1", 8, 16) !== salts) return last;
+    const isCommit = frame.readUInt32BE(4) !== 0;
+    if (isCommit) last = { header, frameBytes, end: offset + frameBytes, frame: toText(frame) };
+  }
+}
+
+function readAt(file: number, offset: number, length: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(length);
+  return readSync(file, bytes, 0, length, offset) === length ? bytes : undefined;
+}
+
+function toText(bytes: Buffer | undefined): string {
+  return bytes === undefined ? "" : bytes.toString("latin1");
+}
