@@ -1,7 +1,7 @@
 /** Work that runs by itself until the mirror is closed. */
 import { startWatchdog, type Watchdog, type WatchdogOptions } from "../healing/watchdog.ts";
 import type { Listeners } from "../receiver/notify.ts";
-import type { Receiver } from "../receiver/receive.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import { watchOpenIntents } from "../reconcile/open-intents.ts";
 import type { Reconciled } from "../reconcile/reconcile.ts";
 import { nameOfError } from "../shared/errors.ts";

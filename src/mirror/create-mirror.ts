@@ -5,7 +5,7 @@ import { createCommits } from "../queries/wait-for.ts";
 import { keptHeaders } from "../receiver/deliveries/kept-headers.ts";
 import { createReceiverLog, type ReceiverLog } from "../receiver/log.ts";
 import { createListeners, type Listeners } from "../receiver/notify.ts";
-import { createReceiver, type Receiver } from "../receiver/receive.ts";
+import { createReceiver, type Receiver } from "../receiver/receiver.ts";
 import { defaultHeaderPrefix } from "../signature/scheme.ts";
 import type { Store } from "../store/store.ts";
 import { createTelemetry, type Recorder } from "../telemetry/recorder.ts";

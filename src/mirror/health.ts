@@ -1,7 +1,7 @@
 import { workloadOf, type Workload } from "../handlers/workload.ts";
 import type { HealingStanding } from "../healing/standing.ts";
 import { countQuarantined, type JobCounts } from "../queries/counts.ts";
-import type { Receiver } from "../receiver/receive.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import type { Refused } from "../receiver/tally.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";

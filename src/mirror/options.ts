@@ -3,7 +3,7 @@ import type { FoldOptions } from "../domain/fold.ts";
 import type { Backoff } from "../handlers/runner/backoff.ts";
 import type { DefinedHandler } from "../handlers/define-handler.ts";
 import type { RunnerOptions } from "../handlers/runner/runner.ts";
-import type { ReceiverParts } from "../receiver/receive.ts";
+import type { ReceiverParts } from "../receiver/receiver.ts";
 import { systemClock, type Clock } from "../shared/clock.ts";
 import { parseConfiguration, strictOptions } from "../shared/configuration.ts";
 import { unfailing, warningLogger, type Logger } from "../shared/logger.ts";

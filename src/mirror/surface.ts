@@ -14,7 +14,7 @@ import { rebuild } from "../receiver/by-hand/rebuild.ts";
 import { release } from "../receiver/by-hand/release.ts";
 import type { CommitParts } from "../receiver/commit.ts";
 import type { Listeners } from "../receiver/notify.ts";
-import type { Receiver } from "../receiver/receive.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import { createServiceSurface, type ServiceSurface } from "../reconcile/surface.ts";
 import { prune } from "../retention/prune.ts";
 import { redact } from "../retention/redact.ts";

@@ -11,7 +11,7 @@ export interface Mutant {
 const decide = { file: "src/domain/decide.ts", tests: ["domain/decide"] };
 const dedupe = { file: "src/receiver/dedupe.ts", tests: ["receiver/dedupe"] };
 const deliveryRow = { file: "src/receiver/deliveries/delivery-row.ts", tests: ["receiver/dedupe"] };
-const receive = { file: "src/receiver/receive.ts" };
+const receiver = { file: "src/receiver/receiver.ts" };
 const sqliteTables = { file: "src/store/sql/migrations/0001-initial.ts", tests: ["store/sqlite/indexes"] };
 const verdict = { file: "src/client/http/verdict.ts", tests: ["client/verdict"] };
 const payload = { file: "src/store/payload.ts", tests: ["retention/prune"] };
@@ -128,7 +128,7 @@ export const mutants: readonly Mutant[] = [
     tests: ["domain/fold"],
   },
   {
-    ...receive,
+    ...receiver,
     name: "ack before commit",
     find: "const verdict = await intake.submit(arrival, bytes);",
     replace:
@@ -164,7 +164,7 @@ export const mutants: readonly Mutant[] = [
     tests: ["receiver/deliveries/unstorable"],
   },
   {
-    ...receive,
+    ...receiver,
     name: "closing drops what is in flight",
     find: "await Promise.all(inFlight);",
     replace: "",

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createReceiverLog } from "../../src/receiver/log.ts";
 import type { Verdict } from "../../src/receiver/outcome.ts";
 import { createSecretProof } from "../../src/receiver/secrets/proof.ts";
-import { createReceiver, type Receiver } from "../../src/receiver/receive.ts";
+import { createReceiver, type Receiver } from "../../src/receiver/receiver.ts";
 import { noListeners } from "../../src/receiver/notify.ts";
 import { rebuild } from "../../src/receiver/by-hand/rebuild.ts";
 import { openSecrets } from "../../src/receiver/secrets/live-secrets.ts";
