@@ -22,6 +22,8 @@ export interface Slots {
   /** How many more jobs to claim. `endedNow` is how many have ended since the last call: it shows the pace. */
   room(endedNow: number): number;
   isEmpty(): boolean;
+  /** How many runs have started in all. */
+  started(): number;
   /** The runs that this process has claimed. */
   held(): readonly Run[];
   add(assignments: readonly Assignment[]): void;
@@ -51,6 +53,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
   let next: Assignment[] = [];
   let endings: Ending[] = [];
   let lastAt = monotonicMs();
+  let started = 0;
   let isClosed = false;
   let giving: NodeJS.Timeout | undefined;
 
@@ -61,6 +64,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
 
   function start(assignment: Assignment): void {
     const stop = new AbortController();
+    started++;
     running.set(assignment, { stop, over: finish(assignment, stop.signal) });
   }
 
@@ -95,6 +99,7 @@ export function createSlots({ concurrency, run, onEnd }: SlotsParts): Slots {
     restoreEndings: (taken) => void endings.unshift(...taken),
     hasEndings: () => endings.length > 0,
     isEmpty: () => running.size + next.length === 0,
+    started: () => started,
 
     held: () => [...[...running.keys(), ...next].map(({ job }) => runOf(job)), ...endings],
 
