@@ -3,11 +3,11 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const source = new URL("../../src/", import.meta.url).pathname;
+const map = readFileSync(join(source, "README.md"), "utf8");
+
 /** What the files of a folder may import, as `src/README.md` says. */
 function readMap(): Map<string, string[]> {
-  const rows = [
-    ...readFileSync(join(source, "README.md"), "utf8").matchAll(/^\| `(\w+)` *\|[^|]*\| ([^|]*?) *\|$/gm),
-  ];
+  const rows = [...map.matchAll(/^\| `(\w+)` *\|[^|]*\| ([^|]*?) *\|$/gm)];
   return new Map(
     rows.map(([, folder = "", may = ""], index) => {
       const named = [...may.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
@@ -46,6 +46,13 @@ function foreign(folder: string, others: string): string[] {
 describe("the map in src/README.md", () => {
   it("names every folder, and no other", () => {
     expect([...readMap().keys()].sort()).toEqual(folders.sort());
+  });
+
+  it("names every room, and no other", () => {
+    const named = [...map.matchAll(/^\| `(\w+\/[\w/-]+)` *\|/gm)].map(([, room = ""]) => room);
+    const rooms = new Set(files.map(dirname).filter((folder) => folder.includes("/")));
+    // The sandbox has a map of its own, which `test/sandbox/rooms.test.ts` checks.
+    expect(named.sort()).toEqual([...rooms].filter((room) => !room.startsWith("sandbox/")).sort());
   });
 
   it.each(folders)("lets %s import only what it says", (folder) => {
