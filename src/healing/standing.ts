@@ -47,8 +47,11 @@ export async function healingStandingOf(parts: StandingParts): Promise<HealingSt
 /** A watchdog that has not looked for this long has ended. */
 const staleMs = 3_600_000;
 
-/** How long a new secret may verify nothing before a person is warned. */
-const unusedMs = 3_600_000;
+/**
+ * How long a new secret may verify nothing before a person is warned. The service sends a delivery that was refused again
+ * within 13 minutes, and after that only once more, an hour later (§6.5).
+ */
+const unusedMs = 15 * 60_000;
 
 function ofRotation(rotation: RotationRow | undefined, leases: readonly LeaseRow[], nowMs: number): string[] {
   if (rotation === undefined || rotation.closedAt !== null) return [];

@@ -108,6 +108,24 @@ describe.each(stores)("a rotation on %s", (_, open) => {
     expect((await mirror.health()).warnings).not.toContainEqual(expect.stringMatching(/again/));
   });
 
+  it("whose secret has verified nothing for a quarter of an hour is told to a person, by each process", async () => {
+    const store = open();
+    const watched = await openProven(store);
+    const { mirror, sandbox } = watched;
+    const old = sandbox.webhookSecret;
+    await mirror.rotateSecret({ save: () => undefined });
+    const late = await beside(store, old, watched);
+    expect(await statusOf(late, sandbox.webhookSecret)).toBe(503);
+    const told = async (): Promise<boolean> =>
+      (await late.health()).warnings.some((each) => each.includes("has not verified any delivery"));
+    await sandbox.clock.advance(14 * minute);
+    expect(await told()).toBe(false);
+    await sandbox.clock.advance(2 * minute);
+    expect(await told()).toBe(true);
+    await makeContract(watched);
+    expect(await told()).toBe(false);
+  });
+
   it("that is over is known to a process without the newest secret: it answers 503 and says so", async () => {
     const store = open();
     const watched = await openProven(store);
