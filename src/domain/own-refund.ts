@@ -36,9 +36,12 @@ export function takeRequested(
   return first && rename(draft, first.refundKey, refundId);
 }
 
-/** Our request. A webhook may have told of the refund already, by a clock that is behind ours. */
+/**
+ * Our request. Its answer may have come first, where our clock was set back. A webhook may have told of the refund already, by
+ * a clock that is behind ours.
+ */
 export function applyRequest(draft: Draft, facts: RefundRequestFacts, skewMs: number): void {
-  if ([...draft.refunds.values()].some(({ requestedAt }) => requestedAt === facts.takenAt)) return;
+  if ([...draft.refunds.values()].some((refund) => isAskedBy(refund, facts, facts.takenAt))) return;
   const begun = unfinishedRefunds(draft, facts.refundKind, targetOf(facts));
   const known = recordsOf(draft, begun, ({ initiatedAt }) => initiatedAt).find((refund) =>
     isBegunAt(refund, facts.orderKey, skewMs),
@@ -107,9 +110,10 @@ function rename(draft: Draft, key: string, refundId: string): RefundRecord | und
 }
 
 /** A refund that was taken for the one that we asked for, before the answer said which that is. */
-function unmark(draft: Draft, { requestedAt, refundId }: AnswerFacts): void {
+function unmark(draft: Draft, facts: AnswerFacts): void {
+  const { requestedAt, refundId } = facts;
   for (const refund of draft.refunds.values())
-    if (refund.refundId !== null && refund.refundId !== refundId && refund.requestedAt === requestedAt)
+    if (refund.refundId !== null && refund.refundId !== refundId && isAskedBy(refund, facts, requestedAt))
       putRefund(draft, { ...refund, requestedAt: null });
 }
 
@@ -130,7 +134,12 @@ function isBegunAt({ initiatedAt, requestedAt }: RefundRecord, orderKey: string,
   return Math.abs(millisecondsBetween(began.orderKey, orderKey)) <= skewMs;
 }
 
-function isAnother(known: RefundRecord, facts: AnswerFacts): boolean {
+/** No two requests for one target stand at the same time, so kind, target and time tell whose refund it is. */
+function isAskedBy(refund: RefundRecord, facts: RefundRequestFacts, requestedAt: string): boolean {
+  return refund.requestedAt === requestedAt && !isAnother(refund, facts);
+}
+
+function isAnother(known: RefundRecord, facts: RefundRequestFacts): boolean {
   const { scope, milestoneId } = targetOf(facts);
   if (known.kind !== facts.refundKind || known.scope !== scope) return true;
   return known.milestoneId !== null && known.milestoneId !== milestoneId;

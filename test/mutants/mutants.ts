@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
     find: "const known = draft.refunds.get(transactionId) ??",
     replace:
       "const known = [...draft.refunds.values()].find(({ amountMinor }) => amountMinor === facts.amountMinor) ??",
-    tests: ["domain/refund"],
+    tests: ["domain/refunds/refund"],
   },
   {
     name: "the legacy contract.refunded counts as a refund's own event",
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     find: '  "refund.full-succeeded": { ...full, phase: "succeeded" },',
     replace:
       '  "refund.full-succeeded": { ...full, phase: "succeeded" },\n  "contract.refunded": { ...full, phase: "succeeded" },',
-    tests: ["domain/refund"],
+    tests: ["domain/refunds/refund"],
   },
   {
     ...decide,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { FoldInput } from "../../../src/domain/input.ts";
 import { at, event, foldOf, snapshot, type EventShape } from "../../support/delivery.ts";
-import { answered } from "./own-calls.ts";
+import { answered } from "./refunds/own-calls.ts";
 
 type Told = readonly [kind: string, milestoneId: string | null, detail: string];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { advance } from "../../../src/domain/fold.ts";
 import type { FoldInput } from "../../../src/domain/input.ts";
 import { at, event, foldOf, kindsOf, skewMs } from "../../support/delivery.ts";
-import { answered, asked } from "./own-calls.ts";
+import { answered, asked } from "./refunds/own-calls.ts";
 
 const paid = event("payment.completed", { seconds: -100, previousStatus: "Approved", paymentId: "P" });
 const begun = (seconds: number, transactionId: string | null, previousStatus = "Escrow") =>

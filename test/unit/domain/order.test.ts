@@ -6,7 +6,7 @@ import { emptyState, type TransitionRecord } from "../../../src/domain/records.t
 import { finish } from "../../../src/domain/steps.ts";
 import { at, event, foldOf, kindsOf, permutations, skewMs, snapshot } from "../../support/delivery.ts";
 import type { FoldInput, RedactionInput } from "../../../src/domain/input.ts";
-import { answered, asked } from "./own-calls.ts";
+import { answered, asked } from "./refunds/own-calls.ts";
 
 const everyOrder = (inputs: FoldInput[]) =>
   new Set(permutations(inputs).map((order) => historyOf(...order).join(" → ")));

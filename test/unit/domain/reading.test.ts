@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { SnapshotMilestone } from "../../../src/events/snapshot.ts";
 import { at, event, foldOf, kindsOf, noonMs, snapshot, type SnapshotShape } from "../../support/delivery.ts";
-import { asked } from "./own-calls.ts";
+import { asked } from "./refunds/own-calls.ts";
 
 const created = event("contract.created", { seconds: 0 });
 const milestonePaid = event("milestone.payment.completed", { seconds: 0, milestoneId: 13, paymentId: "P" });

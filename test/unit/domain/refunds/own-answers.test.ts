@@ -1,8 +1,8 @@
 /** Our requests for refunds beside webhooks, reads and other requests: which of them is which. */
 import { describe, expect, it } from "vitest";
-import { advance } from "../../../src/domain/fold.ts";
-import type { FoldInput } from "../../../src/domain/input.ts";
-import { at, event, foldOf, kindsOf, skewMs, snapshot } from "../../support/delivery.ts";
+import { advance } from "../../../../src/domain/fold.ts";
+import type { FoldInput } from "../../../../src/domain/input.ts";
+import { at, event, foldOf, kindsOf, skewMs, snapshot } from "../../../support/delivery.ts";
 import { answered, asked } from "./own-calls.ts";
 
 const begun = (seconds: number, transactionId: string, more: object = {}) =>

@@ -1,7 +1,7 @@
 /** Our own requests for refunds, and the answers to them, as the fold takes them in. */
-import type { AnswerInput, RequestInput } from "../../../src/domain/input.ts";
-import { orderKeyOf } from "../../../src/shared/wire-time.ts";
-import { at, sha256 } from "../../support/delivery.ts";
+import type { AnswerInput, RequestInput } from "../../../../src/domain/input.ts";
+import { orderKeyOf } from "../../../../src/shared/wire-time.ts";
+import { at, sha256 } from "../../../support/delivery.ts";
 
 export interface Asked {
   readonly intentId?: string;

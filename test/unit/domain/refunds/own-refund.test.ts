@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AnswerInput, FoldInput } from "../../../src/domain/input.ts";
-import { intentIdOf, requestKeyOf } from "../../../src/domain/own-refund.ts";
-import { orderKeyOf } from "../../../src/shared/wire-time.ts";
-import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../support/delivery.ts";
+import type { AnswerInput, FoldInput } from "../../../../src/domain/input.ts";
+import { intentIdOf, requestKeyOf } from "../../../../src/domain/own-refund.ts";
+import { orderKeyOf } from "../../../../src/shared/wire-time.ts";
+import { at, event, foldOf, kindsOf, permutations, snapshot } from "../../../support/delivery.ts";
 import { answered, asked, type Asked } from "./own-calls.ts";
 
 const initiated = (seconds: number, transactionId = "T-1", more = {}) =>
@@ -10,6 +10,10 @@ const initiated = (seconds: number, transactionId = "T-1", more = {}) =>
 const refunded = (seconds: number) => snapshot({ seconds, status: "Refunded" });
 const inEscrow = (seconds: number) => snapshot({ seconds, status: "Escrow" });
 const refundsOf = (...inputs: FoldInput[]) => [...foldOf(...inputs).refunds.values()];
+
+/** The keys of the refunds, for every order of arrival. */
+const keysOf = (...inputs: FoldInput[]) =>
+  permutations(inputs).map((order) => foldOf(...order).refunds.keys());
 
 /** The same in every order of arrival. */
 function expectRefunds(inputs: FoldInput[], expected: readonly unknown[]): void {
@@ -41,6 +45,23 @@ describe("a refund that we asked for", () => {
     const { facts, ...answer } = answered("T-1");
     const early = { ...answer, facts: { ...facts, takenAt, orderKey: orderKeyOf(takenAt) } };
     expectRefunds([asked(), early], [{ refundId: "T-1", requestedAt: at(0) }]);
+  });
+
+  it.each([
+    ["another milestone's", { milestoneId: "13" }, { milestoneId: "14" }],
+    ["the contract's", { milestoneId: "13" }, {}],
+    ["of another kind", {}, { refundKind: "partial" }],
+  ] as const)("stands beside one of the same millisecond that is %s", (_, one, other) => {
+    const second = { intentId: "i-2", ...other };
+    const [keyOne, keyOther] = [requestKeyOf("i-1"), requestKeyOf("i-2")];
+    for (const found of keysOf(asked(one), asked(second)))
+      expect([...found].sort()).toEqual([keyOne, keyOther]);
+    for (const found of keysOf(asked(one), asked(second), answered("T-1", one)))
+      expect([...found].sort()).toEqual(["T-1", keyOther]);
+    expectRefunds(
+      [answered("T-1", one), answered("T-2", second)],
+      [{ requestedAt: at(0) }, { requestedAt: at(0) }],
+    );
   });
 
   it("is not one that earlier answers have named", () => {

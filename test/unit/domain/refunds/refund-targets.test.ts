@@ -1,7 +1,7 @@
 /** Refunds of contracts and of milestones: which event is whose, and what one says of another. */
 import { describe, expect, it } from "vitest";
-import type { FoldInput } from "../../../src/domain/input.ts";
-import { event, foldOf, kindsOf, snapshot } from "../../support/delivery.ts";
+import type { FoldInput } from "../../../../src/domain/input.ts";
+import { event, foldOf, kindsOf, snapshot } from "../../../support/delivery.ts";
 import { asked } from "./own-calls.ts";
 
 const paid = event("payment.completed", { seconds: -100, previousStatus: "Approved", paymentId: "P" });
