@@ -241,7 +241,7 @@ describe("an error of the service", () => {
       retryable: false,
     });
     expect(error.message).toBe(
-      "contracts.create: the service answered 400 ValidationFailed amount is required. title is required.",
+      "contracts.create: the service answered 400 ValidationFailed: amount is required. title is required.",
     );
   });
 

@@ -177,7 +177,7 @@ describe("a token endpoint", () => {
       retryable: false,
     });
     expect(error.message).toBe(
-      "token: the service answered 401 InvalidClient [hidden] is wrong. Check clientId and clientSecret.",
+      "token: the service answered 401 InvalidClient: [hidden] is wrong. Check clientId and clientSecret.",
     );
     expect([auth.heard.length, api.heard.length]).toEqual([1, 0]);
   });

@@ -123,8 +123,9 @@ function readProblem({ secrets }: AnyRequest, { status, body }: Answer): Problem
 function describe({ ifUnauthorized }: AnyRequest, problem: Problem): string {
   const { status, messageKey, validationErrors, errors } = problem;
   const faults = validationErrors.length > 0 ? validationErrors.map(({ message }) => message) : errors;
-  const rest = faults.filter((text) => text !== "" && text !== messageKey).join(" ");
-  const what = ["the service answered", status, messageKey, rest].filter((part) => part).join(" ");
+  const said = faults.filter((text) => text !== "" && text !== messageKey).map(sentence);
+  const answered = `the service answered ${status}${messageKey ? ` ${messageKey}` : ""}`;
+  const what = said.length === 0 ? answered : `${answered}: ${said.join(" ")}`;
   return status === 401 ? `${sentence(what)} ${ifUnauthorized}` : what;
 }
 
