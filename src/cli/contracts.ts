@@ -1,4 +1,8 @@
-import type { Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
+import { contractMachine } from "../domain/contract.ts";
+import { statusesOf } from "../domain/machine.ts";
+import { canonicalStatus } from "../domain/status.ts";
+import type { Mirror } from "../mirror/create-mirror.ts";
 import type { MirroredContract } from "../queries/shapes.ts";
 import { loadCase } from "./case/case.ts";
 import { printCase } from "./case/show-case.ts";
@@ -8,7 +12,8 @@ import { eachId } from "./lib/each-id.ts";
 import { orExplain } from "./lib/explain.ts";
 import { pagesOf, printList, type ListFlags, type Listing } from "./lib/list.ts";
 import { needClient, withMirror, withReads } from "./lib/open.ts";
-import { printJson } from "./lib/print.ts";
+import { plain } from "./lib/plain.ts";
+import { note, printJson } from "./lib/print.ts";
 import type { StoreFlags } from "./lib/stores.ts";
 import { readSince, shown, shownAge, shownAmount, shownTime } from "./lib/values.ts";
 
@@ -23,7 +28,7 @@ export function contractsCommand(): Command {
 }
 
 interface ContractsFlags extends StoreFlags, ListFlags {
-  readonly status?: string[];
+  readonly status?: readonly string[];
   readonly reference?: string;
   readonly changedSince?: string;
 }
@@ -33,12 +38,12 @@ function listCommand(): Command {
     name: "list",
     description: "List contracts, by id.",
     examples: [
-      ["contracts list --status Escrow Dispute", "contracts whose money is held"],
+      ["contracts list --status Escrow,Dispute", "contracts whose money is held"],
       ["contracts list --reference order-17", "the contract of an order of yours"],
       ["contracts list --changed-since 2h", "what changed in the last two hours, oldest change first"],
     ],
   })
-    .option("--status <name...>", "only these statuses, in any case")
+    .option("--status <name...>", "only these statuses, in any case", readStatuses)
     .option("--reference <text>", "only contracts with this reference of yours")
     .option(
       "--changed-since <time>",
@@ -53,7 +58,27 @@ function listContracts(flags: ContractsFlags): Promise<void> {
   return withMirror(flags, async ({ contracts }) => {
     const pages = pagesOf((page) => contracts.list({ status, reference, changedSince, ...page }));
     await printList(pages, contractListing, flags);
+    for (const name of status ?? []) if (!(await isStatus(contracts, name))) note(noSuchStatus(name));
   });
+}
+
+/** Reads `Escrow,Dispute`; and each value of `Escrow Dispute`, or of an option that is given twice. */
+function readStatuses(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(",").flatMap((name) => name.trim() || []);
+  if (names.length === 0) throw new InvalidArgumentError("Give a status, such as Escrow.");
+  return [...before, ...names];
+}
+
+const knownStatuses = [...statusesOf(contractMachine), "unknown"];
+
+/** Whether the mirror knows the status, or a contract has it: the service may have new ones. */
+async function isStatus(contracts: Mirror["contracts"], name: string): Promise<boolean> {
+  if (knownStatuses.includes(canonicalStatus(contractMachine, name.toLowerCase()))) return true;
+  return (await contracts.list({ status: name, limit: 1 })).items.length > 0;
+}
+
+function noSuchStatus(name: string): string {
+  return `No contract has the status ${plain(name)}. Known ones: ${knownStatuses.join(", ")}.`;
 }
 
 const contractListing: Listing<MirroredContract> = {

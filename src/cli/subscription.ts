@@ -106,7 +106,9 @@ function enableCommand(): Command {
       ["subscription enable", "after ten failures in a row disabled it"],
       ["subscription enable --url https://shop.example/webhooks/escrow", "set the address, too"],
     ],
-    more: "Then run escrow-mirror reconcile: no webhook was sent while it was disabled.",
+    more: `No webhook was sent while it was disabled. So run escrow-mirror reconcile afterwards: it reads every contract
+of the mirror that has not ended. It can't find contracts that others created meanwhile: take their ids from
+your own database, and run escrow-mirror contracts import.`,
   })
     .option("--url <address>", "where webhooks go (default: where they went)")
     .action((flags: EnableFlags) => orExplain(() => enableSubscription(flags)));
@@ -117,8 +119,15 @@ async function enableSubscription(flags: EnableFlags): Promise<void> {
   const webhookUrl = flags.url ?? (await webhooks.get().catch(explainNone)).webhookUrl;
   if (webhookUrl == null || webhookUrl === "")
     throw new Error("The service names no address for this subscription: give one with --url.");
-  await printSubscription(toShown(await webhooks.update({ webhookUrl })), flags);
+  const enabled = toShown(await webhooks.update({ webhookUrl }));
+  await printSubscription(enabled, flags);
+  if (enabled.active === true && flags.json !== true) for (const step of afterEnabling) note(step);
 }
+
+const afterEnabling = [
+  "If it was disabled, no webhook was sent meanwhile. Read what changed: escrow-mirror reconcile",
+  "That can't find contracts that others created meanwhile: escrow-mirror contracts import <contract...> reads them.",
+];
 
 interface RotateFlags extends StoreFlags {
   readonly save: string;

@@ -20,6 +20,11 @@ describe("a command that is misused", () => {
     [["copy", "--frm", "sqlite:x.db"], 2, "unknown option '--frm'\n(Did you mean --from?)\n"],
     [["prune", "--payload", "3d"], 2, "unknown option '--payload'\n(Did you mean --payloads?)\n"],
     [["sandbox", "replay", "tape", "--bogus"], 2, "unknown option '--bogus'\n"],
+    [
+      ["contracts", "list", "--status", ","],
+      2,
+      "option '--status <name...>' argument ',' is invalid. Give a status, such as Escrow.\n",
+    ],
     [["signature", "detect"], 2, "required option '-b, --body <file>' not specified\n"],
   ])("%j ends with %i, says what is wrong, and where to look", async (values, code, message) => {
     expect(await run(...values)).toEqual({ code, stdout: "", stderr: `error: ${message}${pointer}` });
@@ -33,6 +38,13 @@ it("a reader of standard output that goes away ends a command quietly", async ()
   expect([code, stderr]).toEqual([0, ""]);
 });
 
+function noSuch(status: string): RegExp {
+  return new RegExp(
+    `^No contract has the status ${status}\\. Known ones: pending, Draft, .*, unknown\\.$`,
+    "m",
+  );
+}
+
 describe("in a real process, without a terminal", () => {
   let place: Place;
   let env: Record<string, string>;
@@ -42,23 +54,38 @@ describe("in a real process, without a terminal", () => {
   });
   afterAll(() => place.close());
   /** Each has a store of its own: some erase and some read, at the same time. */
-  const startHere = (line: string) => {
+  const startHere = (line: string, more: readonly string[] = []) => {
     const file = temporaryFile();
     copyFileSync(join(place.folder, "story.db"), file);
-    return start(line.replace("<url>", place.receiver.url).split(" "), {
+    return start([...line.replace("<url>", place.receiver.url).split(" "), ...more], {
       cwd: place.folder,
       env: { ...env, ESCROW_MIRROR_STORE: `sqlite:${file}` },
     });
   };
 
   it.each([
-    [1, "There are more than 1 contract: leave --limit out to see all.\n"],
+    [1, "There is more than 1 contract: leave --limit out to see all.\n"],
     [2, "There are more than 2 contracts: leave --limit out to see all.\n"],
     [3, ""],
     [4, ""],
   ])("--limit %i of three contracts prints so many", async (limit, note) => {
     const { stdout, stderr } = await ended(startHere(`contracts list --limit ${limit} --json`));
     expect([stdout.trimEnd().split("\n").length, stderr]).toEqual([Math.min(limit, 3), note]);
+  });
+
+  it.each([
+    [["--status", "Escrow,RefundInProgress"], 2, /^$/],
+    [["--status", " escrow, refundinprogress,"], 2, /^$/],
+    [["--status", "escrow", "--status", "RefundInProgress"], 2, /^$/],
+    [["--status", "escrow", "RefundInProgress"], 2, /^$/],
+    [["--status", "RefundInProgress,Escro"], 2, noSuch("Escro")],
+    [["--status", "UNKNOWN"], 0, /^No contracts found\.\n$/],
+    [["--status", "disputed"], 0, /^No contracts found\.\n$/],
+    [["--status", "Frozen\u001B"], 0, noSuch("Frozen\\\\u001b")],
+  ])("contracts list %j prints %i, and names a status that no contract has", async (flags, found, note) => {
+    const { code, stdout, stderr } = await ended(startHere("contracts list --json", flags));
+    expect([code, stdout.split("\n").length - 1]).toEqual([0, found]);
+    expect(stderr).toMatch(note);
   });
 
   it("the columns have no colour, and --limit says that there is more", async () => {

@@ -66,7 +66,11 @@ Last failure    -
     const { sandbox, type } = await openSite();
     const url = "https://shop.example/webhooks/escrow";
     expect((await type(`subscription enable --url ${url}`)).stdout).toContain(`Webhooks go to  ${url}\n`);
-    expect((await type("subscription enable")).stdout).toContain("Active          yes\n");
+    const enabled = await type("subscription enable");
+    expect(enabled.stdout).toContain("Active          yes\n");
+    // What was missed meanwhile, and how to get it.
+    expect(enabled.stderr).toMatch(/escrow-mirror reconcile\n.*escrow-mirror contracts import/s);
+    expect((await type("subscription enable --json")).stderr).toBe("");
     expect((await sandbox.subscription.get())?.webhookUrl).toBe(url);
   });
 

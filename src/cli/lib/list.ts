@@ -58,6 +58,7 @@ export async function printList<Item>(
     if (left > 0 || !hasReader()) break;
   }
   if (done === 0) note(`No ${many} found.`);
-  if (left > 0) note(`There are more than ${counted(done, one, many)}: leave --limit out to see all.`);
+  const are = done === 1 ? "is" : "are";
+  if (left > 0) note(`There ${are} more than ${counted(done, one, many)}: leave --limit out to see all.`);
   return done;
 }
