@@ -3,15 +3,15 @@
  * A new handler gets the deliveries since this mirror was created, or since its own `since`. Those that are older than its
  * row are read page by page. Each page is read under a lock that commits wait for: so no delivery is missed or comes twice.
  */
-import { isDeepStrictEqual } from "node:util";
-import { toIsoTime, type Clock } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
 import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
 import { sleep } from "../shared/timers.ts";
-import type { Store, StoreTransaction } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Handler } from "./handler.ts";
-import { seqBefore, turnPage } from "./older-news.ts";
+import { turnPage } from "./older-news.ts";
+import { registerAll } from "./register.ts";
 
 export interface Registry {
   /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
@@ -43,7 +43,7 @@ export interface RegistryParts {
 const pageRows = 200;
 
 export function createRegistry(parts: RegistryParts): Registry {
-  const { store, clock, logger, onJobs } = parts;
+  const { store, logger, onJobs } = parts;
   const handlers = new Map<string, Handler>();
   const unwritten = new Set<Handler>();
   const refused = new Map<string, Error>();
@@ -53,7 +53,7 @@ export function createRegistry(parts: RegistryParts): Registry {
 
   async function writeAll(): Promise<void> {
     for (let page = nextPage(); page.length > 0; page = nextPage()) {
-      const written = await settle(() => store.transaction((tx) => registerAll(tx, page)));
+      const written = await settle(() => store.transaction((tx) => registerAll(tx, page, parts)));
       if (!written.ok && isEscrowMirrorError(written.error, "store-unavailable", "closed"))
         throw written.error;
       for (const [index, handler] of page.entries()) {
@@ -72,40 +72,10 @@ export function createRegistry(parts: RegistryParts): Registry {
     return [...unwritten].filter(({ since }) => since === undefined).slice(0, pageRows);
   }
 
-  /** Resolves with one entry for each handler: the error of a refused one, else `undefined`. */
-  async function registerAll(
-    tx: StoreTransaction,
-    page: readonly Handler[],
-  ): Promise<readonly (Error | undefined)[]> {
-    await tx.jobs.lockSubscriptions("exclusive");
-    const reasons: (Error | undefined)[] = [];
-    for (const handler of page) reasons.push(await register(tx, handler));
-    return reasons;
-  }
-
   function refuse(handler: Handler, error: Error): void {
     if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
     refused.set(handler.name, error);
     logger.error({ step: "notify", handler: handler.name }, error.message);
-  }
-
-  /** Resolves with the error if it is refused. */
-  async function register(
-    tx: StoreTransaction,
-    { name, kind, filter, since }: Handler,
-  ): Promise<Error | undefined> {
-    const [known] = await tx.lookup("subscriptions", "name", [name]);
-    if (known === undefined) {
-      const cursor = since === undefined ? parts.startAt : await seqBefore(tx, since);
-      await tx.insert("subscriptions", [{ name, kind, filter, cursor, createdAt: toIsoTime(clock.now()) }]);
-      await turnPage(tx, name);
-      return undefined;
-    }
-    if (known.kind !== kind) return otherKind(name, known.kind, kind);
-    if (isDeepStrictEqual(known.filter, filter)) return undefined;
-    logger.warn({ step: "notify", handler: name }, "the handler has another filter from now on");
-    await tx.updateEach("subscriptions", "name", [{ name, filter }]);
-    return undefined;
   }
 
   function isWanted(name: string): boolean {
@@ -166,13 +136,6 @@ async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
   if (!isEscrowMirrorError(done.error, "store-unavailable")) return true;
   await sleep(1000);
   return false;
-}
-
-function otherKind(name: string, known: string, given: string): EscrowMirrorError {
-  return new EscrowMirrorError(
-    "invalid-configuration",
-    `handler ${name} is registered with the kind ${known} and can't change to ${given}: use another name, or end the old handler with mirror.handlers.remove("${name}")`,
-  );
 }
 
 function taken(name: string): EscrowMirrorError {
