@@ -43,14 +43,22 @@ export function isKnownEventType(type: string): type is KnownEventType {
  * The facts of one webhook body: names in one casing, exact numbers, ids and times in one form. It holds all that a
  * rebuild needs, but nothing about the delivery itself.
  */
-export interface EventFacts {
+export interface EventFacts extends EventFields {
   /** The event type as sent. */
   readonly event: string;
+  /** The time of the event as text that sorts exactly. `""` sorts before all other events. */
+  readonly orderKey: string;
+  /** Oddities of the values. Each becomes an anomaly. */
+  readonly flags: readonly ParseFlag[];
+}
+
+/** The fields that every event has. */
+export interface EventFields {
   /** The payload's own `id`. The signature covers it, unlike the header. */
   readonly payloadId: string | null;
-  /** The contract's external id. `""` only for a `webhook.test` that names none. */
+  /** The contract's external id. Empty only for a `webhook.test` that names none. */
   readonly contractId: string;
-  /** `data.milestoneId`, else `data.metadata.milestoneId`; a number as its digits. */
+  /** The milestone's id, as text; `null` if the event is about the whole contract. */
   readonly milestoneId: string | null;
   /** The dispute's id. */
   readonly disputeId: string | null;
@@ -60,7 +68,7 @@ export interface EventFacts {
   readonly paymentId: string | null;
   /** The invoice's id. */
   readonly invoiceId: string | null;
-  /** `data.reference`, else `data.metadata.reference`. */
+  /** The reference that the contract was created with. */
   readonly reference: string | null;
   /** The status as sent. */
   readonly status: string | null;
@@ -72,12 +80,8 @@ export interface EventFacts {
   readonly currency: string;
   /** When it happened: ISO 8601 in UTC with `Z`, the fraction as given. `null` if no time can be read. */
   readonly occurredAt: string | null;
-  /** The same time as text that sorts exactly. `""` sorts before all other events. */
-  readonly orderKey: string;
   /** The app's own texts. */
   readonly metadata: EventMetadata;
-  /** Oddities of the values. Each becomes an anomaly. */
-  readonly flags: readonly ParseFlag[];
 }
 
 /** The app's own texts, given when the contract was created. */

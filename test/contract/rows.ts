@@ -1,4 +1,5 @@
 /** Rows to store, of which a test says what matters. */
+import { emptyState } from "../../src/domain/records.ts";
 import type { NewRow } from "../../src/store/store.ts";
 import type { ContractRow } from "../../src/store/tables/contracts.ts";
 import type { DeliveryRow, PayloadRow } from "../../src/store/tables/deliveries.ts";
@@ -37,37 +38,8 @@ export function payloadRow(shape: Partial<PayloadRow> = {}): PayloadRow {
 }
 
 export function contractRow(contractId: string, shape: Partial<ContractRow> = {}): ContractRow {
-  return {
-    contractId,
-    status: "Escrow",
-    statusSince: "",
-    statusKey: "",
-    statusDerived: false,
-    previousStatus: null,
-    reference: null,
-    title: null,
-    description: null,
-    notes: null,
-    businessName: null,
-    serviceType: null,
-    amountMinor: null,
-    currency: "SAR",
-    metadata1: null,
-    metadata2: null,
-    metadata3: null,
-    metadata4: null,
-    buyer: null,
-    seller: null,
-    createdAt: null,
-    updatedAt: "",
-    syncedAt: null,
-    lastKey: "",
-    transitionCount: 0,
-    anomalyCount: 0,
-    redactedAt: null,
-    changedAt: "2026-04-14T14:30:00.000Z",
-    ...shape,
-  };
+  const { contract } = emptyState(contractId);
+  return { ...contract, status: "Escrow", changedAt: "2026-04-14T14:30:00.000Z", ...shape };
 }
 
 export function jobRow(): NewRow<"jobs"> {

@@ -1,9 +1,4 @@
 /** The service and mirrors that hear of it and watch over its subscription, all on one manual clock. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
-import { nodeWebhook } from "../../adapters/node.ts";
 import { createClient, type Client } from "../../src/client.ts";
 import type { WatchdogWarning } from "../../src/healing/round.ts";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
@@ -12,6 +7,7 @@ import { manualClock, type Sandbox, type SandboxOptions } from "../../src/sandbo
 import { silentLogger } from "../../src/shared/logger.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { openHost } from "../reconcile/support.ts";
 import { openSandbox } from "../sandbox/support.ts";
 
 export interface Watched {
@@ -29,17 +25,13 @@ export async function openWatched(
   toClient: (client: Client) => MirrorClient = (client) => client,
   options: SandboxOptions = {},
 ): Promise<Watched> {
-  let mount!: (mirror: Mirror) => void;
-  const webhook = nodeWebhook(new Promise<Mirror>((resolve) => (mount = resolve)));
-  const server = createServer((request, response) => {
+  const host = await openHost((webhook) => (request, response) => {
     const { endpoint } = watched;
-    if (endpoint === "mirror") return void webhook(request, response);
+    if (endpoint === "mirror") return webhook(request, response);
     if (endpoint === "down") return void request.socket.destroy();
     request.resume().on("end", () => response.writeHead(endpoint).end());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const webhookUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const sandbox = await openSandbox({ clock: manualClock(), webhookUrl, ...options });
+  });
+  const sandbox = await openSandbox({ clock: manualClock(), webhookUrl: host.url, ...options });
   const client = createClient(sandbox);
   const mirror = await createMirror({
     store,
@@ -49,13 +41,7 @@ export async function openWatched(
     client: toClient(client),
     jobs: { run: false, leaseMs: 400 },
   });
-  mount(mirror);
-  onTestFinished(async () => {
-    await sandbox.close();
-    server.closeAllConnections();
-    server.close();
-    await mirror.close();
-  });
+  host.mount(mirror, sandbox);
   const warned: Watched["warned"] = [];
   const note: Watched["note"] = (message, kind) => void warned.push({ kind, message });
   const watched: Watched = { sandbox, client, mirror, endpoint: "mirror", warned, note };

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { nodeWebhook } from "../../adapters/node.ts";
@@ -31,15 +31,36 @@ export interface ServiceOptions {
   readonly toClient?: (client: Client, sandbox: Sandbox) => MirrorClient;
 }
 
+/**
+ * The address of a mirror's webhook, which the service needs before the mirror is there.
+ *
+ * @param around answers requests; it may leave them to the mirror's webhook
+ */
+export async function openHost(around: (webhook: RequestListener) => RequestListener = (webhook) => webhook) {
+  let mount!: (mirror: Mirror) => void;
+  const webhook = nodeWebhook(new Promise<Mirror>((resolve) => (mount = resolve)));
+  const answer = around((request, response) => void webhook(request, response));
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** At the end of the test all three are closed. */
+    mount: (mirror: Mirror, sandbox: Sandbox): void => {
+      mount(mirror);
+      onTestFinished(async () => {
+        await sandbox.close();
+        server.closeAllConnections();
+        server.close();
+        await mirror.close();
+      });
+    },
+  };
+}
+
 /** The service, and a mirror that hears of it over HTTP and asks it over HTTP, both on one clock. */
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
-  let mount!: (mirror: Mirror) => void;
-  const mounted = new Promise<Mirror>((resolve) => (mount = resolve));
-  const webhook = nodeWebhook(mounted);
-  const server = createServer((request, response) => void webhook(request, response)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const webhookUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const sandbox = await openSandbox({ clock: manualClock(), webhookUrl, ...options.sandbox });
+  const host = await openHost();
+  const sandbox = await openSandbox({ clock: manualClock(), webhookUrl: host.url, ...options.sandbox });
   const clock = { now: () => sandbox.clock.now() };
   const client = createClient(sandbox);
   const mirror = await createMirror({
@@ -50,13 +71,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     client: options.toClient?.(client, sandbox) ?? client,
     ...options.mirror,
   });
-  mount(mirror);
-  onTestFinished(async () => {
-    await sandbox.close();
-    server.closeAllConnections();
-    server.close();
-    await mirror.close();
-  });
+  host.mount(mirror, sandbox);
   const pass = async (ms = minuteMs): Promise<void> => {
     await sandbox.clock.advance(ms);
     await sandbox.deliveries.idle();

@@ -1,19 +1,16 @@
 import type { Fields } from "../wire/fields.ts";
+import type { UserRecord } from "../world/records.ts";
 
 const phonePattern = /^\+?[1-9]\d{7,14}$/;
 const nationalIdPattern = /^[12]\d{9}$/;
 const ibanPattern = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
 
 /** A party or user as a request names it, once its fields are known to be right. */
-export interface Person {
+export interface Person extends Pick<UserRecord, PersonalField> {
   platformRefId: string | null;
-  phoneNumber: string;
-  firstName: string;
-  lastName: string;
-  nationalId: string | null;
-  iban: string | null;
-  dateOfBirth: string | null;
 }
+
+type PersonalField = "phoneNumber" | "firstName" | "lastName" | "nationalId" | "iban" | "dateOfBirth";
 
 /** §2.2, Party and KYC. */
 export function readParty(fields: Fields, side: "buyer" | "seller"): Person {

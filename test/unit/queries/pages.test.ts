@@ -1,11 +1,11 @@
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMirror, type Mirror } from "../../../src/mirror/create-mirror.ts";
-import type { Page, PageRequest } from "../../../src/queries/page.ts";
 import { sqlite } from "../../../src/store/sqlite/store.ts";
 import { secret } from "../../support/delivery.ts";
 import { fillStatements, filledContractId, filledTime, sqliteBytes } from "../../support/fill.ts";
 import { testClock } from "../../support/mirror.ts";
+import { pagesOf } from "./given.ts";
 
 const contracts = 12_000;
 /** Behind the last of them. */
@@ -167,17 +167,3 @@ describe("what goes over many rows lets other work run meanwhile", () => {
     expect(turns).toBeGreaterThan(1);
   });
 });
-
-async function pagesOf<Item>(
-  list: (page: PageRequest) => Promise<Page<Item>>,
-  limit: number,
-): Promise<Item[][]> {
-  const pages: Item[][] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Page<Item> = await list({ limit, cursor });
-    pages.push(page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return pages;
-}
