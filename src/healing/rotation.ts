@@ -1,15 +1,13 @@
 /** Changes the signing secret without losing a delivery. A row is written before each step: after a crash the next call continues there. */
 import { toSafeCause } from "../client/causes.ts";
 import { askEveryMs } from "../receiver/secrets/proof.ts";
-import { changeRotation, rotationName } from "../receiver/secrets/rotation-row.ts";
-import { toIsoTime } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
 import { clearInterval, setInterval, sleep } from "../shared/timers.ts";
 import { noLongerThan, within } from "../shared/within.ts";
-import type { RotationRow } from "../store/tables/operations.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { isNewer, secretIn, toSecret, type NewSecret, type RotationParts } from "./rotated-secret.ts";
+import { createRotationSteps } from "./rotation-steps.ts";
 import { callsFor, certainlyUndone, readSubscription } from "./subscription.ts";
 
 /** Options of `mirror.rotateSecret()`. */
@@ -38,7 +36,8 @@ export interface Rotations {
 }
 
 export function createRotations(parts: RotationParts): Rotations {
-  const { store, clock, client, secrets, proof } = parts;
+  const { store, client, secrets } = parts;
+  const steps = createRotationSteps(parts);
   const running = new Set<Promise<void>>();
   let isClosing = false;
 
@@ -51,9 +50,9 @@ export function createRotations(parts: RotationParts): Rotations {
       secrets?.adopt(secret.prepared);
       const { fingerprint } = secret.prepared;
       // It may fail: the last step writes it too. To save the secret matters more.
-      await settle(() => change((row) => row && { ...row, fingerprint }));
+      await settle(() => steps.made(fingerprint));
       await saveWithRetries(secret.text, save);
-      await change((row) => row && { ...row, fingerprint, savedAt: toIsoTime(clock.now()) });
+      await steps.saved(fingerprint);
     });
   }
 
@@ -62,19 +61,19 @@ export function createRotations(parts: RotationParts): Rotations {
     isHeld: () => boolean,
   ): Promise<NewSecret> {
     const current = await presentSecret(calls);
-    const { oldFingerprint } = await open(current);
+    const { oldFingerprint } = await steps.open(current);
     // An earlier call made it, and did not end.
     if (isNewer(current, oldFingerprint)) return current;
     await sleep(openedMs);
     if (!isHeld()) throw alreadyRotating();
     if (isClosing) {
-      await cancel(oldFingerprint);
+      await steps.cancel(oldFingerprint);
       throw closing();
     }
     const made = await settle(async () => toSecret(parts, (await calls.regenerateSecret()).secretKey));
     if (made.ok) return made.value;
     if (certainlyUndone(made.error)) {
-      await cancel(oldFingerprint);
+      await steps.cancel(oldFingerprint);
       throw made.error;
     }
     // The answer is lost, or has no secret: the subscription shows whether there is a new one.
@@ -92,33 +91,6 @@ export function createRotations(parts: RotationParts): Rotations {
     const read = await readSubscription(calls);
     if (read.kind === "failed") throw read.error;
     return read.kind === "read" ? secretIn(parts, read.subscription.secretKey) : undefined;
-  }
-
-  /** The rotation that was not finished, or a new one. */
-  async function open(current: NewSecret | undefined): Promise<RotationRow> {
-    const fresh: RotationRow = {
-      name: rotationName,
-      openedAt: toIsoTime(clock.now()),
-      oldFingerprint: current?.prepared.fingerprint ?? null,
-      fingerprint: null,
-      savedAt: null,
-      closedAt: null,
-    };
-    return (await change((row) => (row?.savedAt === null ? row : fresh))) ?? fresh;
-  }
-
-  /** Nothing was changed at the service: its secret is still the newest. */
-  async function cancel(oldFingerprint: string | null): Promise<void> {
-    const now = toIsoTime(clock.now());
-    await change((row) => row && { ...row, fingerprint: oldFingerprint, savedAt: now, closedAt: now });
-  }
-
-  async function change(
-    to: (row: RotationRow | undefined) => RotationRow | undefined,
-  ): Promise<RotationRow | undefined> {
-    const row = await store.transaction((tx) => changeRotation(tx, clock.now(), to));
-    proof.forget();
-    return row;
   }
 
   return {
