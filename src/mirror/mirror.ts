@@ -78,9 +78,9 @@ export interface Mirror extends HandlerSurface {
   /** The anomalies that the mirror noticed. */
   readonly anomalies: AnomalyQueries;
   /**
-   * Reads changes from the API whose webhooks may be lost, and adds them to the mirror. It reads contracts with a failed
-   * delivery in the log, contracts in progress, and ended ones that look incomplete. Run it at any time, in any number of
-   * processes. If it stops early, the next call within an hour continues it.
+   * Reads contracts from the API and corrects the mirror. Use it if webhooks may be lost. It reads contracts with a failed
+   * delivery in the service's log, contracts in progress, and ended contracts that look incomplete. You can call it at any
+   * time, in several processes at once. If it stops early, a call within the next hour continues it.
    *
    * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the
    *   signal's reason; the error of the 20th contract in a row, if the API or the store is down

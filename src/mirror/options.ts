@@ -37,13 +37,14 @@ export interface MirrorOptions {
   /** How handlers run. */
   readonly jobs?: JobsOptions | undefined;
   /**
-   * How long an `inTransaction` handler may take, and all of them together in one commit. Milliseconds, default
-   * 10,000.
+   * How long one `inTransaction` handler may take. Also how long all of them together may take in one commit.
+   * Milliseconds, default 10,000.
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**
-   * How long a call of `contracts.create` or `refunds.create` may be without an answer and a webhook, before an anomaly
-   * `intent-open` reports it. Milliseconds, default 5,400,000: 90 minutes, longer than the service retries a webhook.
+   * How long to wait for the answer or the webhook of a `contracts.create` or `refunds.create`. If neither arrives in this
+   * time, the anomaly `intent-open` says so. Milliseconds, default 5,400,000 (90 minutes): the service stops its retries of a
+   * webhook before that.
    */
   readonly intentTimeoutMs?: number | undefined;
   /** A tracer and a meter of OpenTelemetry, either or both. Without them, `mirror.metrics()` shows the same numbers. */

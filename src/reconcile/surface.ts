@@ -28,8 +28,7 @@ export interface ContractReads {
    *
    * @throws EscrowApiError as `client.contracts.get`: status 404 if the service does not know the contract
    * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-response` if the answer is about another
-   *   contract;
-   *   `store-unavailable`; `inside-transaction`
+   *   contract; `store-unavailable`; `inside-transaction`
    */
   refresh(
     contractId: string,
@@ -55,8 +54,7 @@ export interface ContractActions {
    * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: then you find
    *   the contract by its reference
    * @throws EscrowMirrorError `already-requested` while another contract with this reference is requested;
-   *   `invalid-configuration`
-   *   without a client; `store-unavailable`; `inside-transaction`
+   *   `invalid-configuration` without a client; `store-unavailable`; `inside-transaction`
    */
   create(input: ContractInput, options?: CallOptions): Promise<CreatedInMirror>;
   /**
@@ -88,8 +86,7 @@ export interface RefundActions {
    * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown`, its webhook or `contracts.refresh` shows
    *   the result
    * @throws EscrowMirrorError `already-requested` while another refund of the same target is requested;
-   *   `invalid-configuration` without
-   *   a client; `store-unavailable`; `inside-transaction`
+   *   `invalid-configuration` without a client; `store-unavailable`; `inside-transaction`
    */
   create(contractId: string, input: RefundInput, options?: CallOptions): Promise<MirroredRefund>;
 }

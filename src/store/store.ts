@@ -100,7 +100,12 @@ export interface StoreReader {
   ): Promise<Tables[Name][]>;
   /** How many rows the stretch has. */
   count<Name extends TableName>(table: Name, stretch: Stretch<Tables[Name]>): Promise<number>;
-  /** The rows whose `field` is one of `values`, in no order. For each value at most `limitEach` rows, any of them. */
+  /**
+   * The rows whose `field` is one of `values`, in no order.
+   *
+   * @param without fields that are not read
+   * @param limitEach how many rows to read for each value at most; which of them is open
+   */
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
