@@ -4,8 +4,11 @@ import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { temporaryFile } from "../support/mirror.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { PermanentError } from "../../src/index.ts";
+import { sqlite } from "../../src/sqlite.ts";
+import { delivery } from "../support/delivery.ts";
+import { openMirror, temporaryFile } from "../support/mirror.ts";
 import { migrationOf } from "./new-store.ts";
 import { ended, start } from "./process.ts";
 import { run, type Ran } from "./run-command.ts";
@@ -30,17 +33,26 @@ type Signal = "SIGINT" | "SIGTERM";
 /** Types a line, and sends the signal to this process's listeners of the command when `when` resolves. */
 async function stopped(
   line: string,
-  { signal, env, when }: { signal: Signal; env: Record<string, string>; when?: Promise<unknown> },
+  { signal, env, when }: { signal: Signal; env: Record<string, string>; when: Promise<unknown> },
 ): Promise<Ran> {
   const before = new Set(process.listeners(signal));
   const ran = run(line.split(" "), env);
-  await (when ?? listening(signal, before.size));
+  await when;
   for (const listener of process.listeners(signal)) if (!before.has(listener)) listener(signal);
   return ran;
 }
 
-async function listening(signal: Signal, known: number): Promise<void> {
-  await vi.waitFor(() => expect(process.listenerCount(signal)).toBeGreaterThan(known), { interval: 1 });
+/** Types a line, and sends the signal as soon as the command listens for it: before its first step. */
+async function stoppedAtOnce(line: string, signal: Signal, env: Record<string, string>): Promise<Ran> {
+  const send = (added: string, listener: (signal: Signal) => void): void => {
+    if (added === signal) listener(signal);
+  };
+  process.on("newListener", send);
+  try {
+    return await run(line.split(" "), env);
+  } finally {
+    process.off("newListener", send);
+  }
 }
 
 async function atService(): Promise<{ env: Record<string, string>; asked: Promise<unknown> }> {
@@ -71,6 +83,30 @@ describe("a command that is stopped ends with 130 and says what to do", () => {
     const { env, asked } = await atService();
     const { code, stdout, stderr } = await stopped(line, { signal, env, when: asked });
     expect([code, stdout, stderr]).toEqual([130, "", `error: Stopped. ${advice}\n`]);
+  });
+});
+
+async function failForGood(): Promise<never> {
+  throw new PermanentError("it never works");
+}
+
+describe.each(["SIGINT", "SIGTERM"] as const)("by %s", (signal) => {
+  it.each([
+    ["rebuild", "Contracts that are done stay done; run the command again for all of them."],
+    ["prune --payloads 1s", "Deleted rows stay deleted; run the command again for the rest."],
+    ["jobs retry --all", "Jobs that run again stay so; run the command once more for the rest."],
+  ])("%s ends with 130 before its next step", async (line, advice) => {
+    const file = temporaryFile();
+    const mirror = await openMirror({ store: sqlite(file), jobs: { run: false } });
+    mirror.on("contract.created", failForGood, { name: "fails" });
+    await mirror.receive(delivery("contract.created", { id: "e-1", seconds: 0 }, { webhookId: "wh-1" }));
+    await mirror.jobs.runOnce();
+    const { code, stdout, stderr } = await stoppedAtOnce(line, signal, {
+      ESCROW_MIRROR_STORE: `sqlite:${file}`,
+    });
+    expect([code, stdout, stderr]).toEqual([130, "", `error: Stopped. ${advice}\n`]);
+    expect(await (await mirror.deliveries.get("wh-1"))?.body()).toBeInstanceOf(Uint8Array);
+    expect((await mirror.jobs.list({ state: "dead" })).items).toHaveLength(1);
   });
 });
 
