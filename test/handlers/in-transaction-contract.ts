@@ -30,9 +30,7 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
         },
         { name: "ledger" },
       );
-      const requests = [1, 2, 3].map((n) =>
-        delivery("contract.created", { id: `c${n}`, seconds: n, contractId: `CNT-${n}` }),
-      );
+      const requests = createdThree();
       const answers = await Promise.all([...requests, ...requests].map((request) => mirror.receive(request)));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect(await rowsOf(mirror, table)).toEqual(["CNT-1", "CNT-2", "CNT-3"]);
@@ -49,9 +47,7 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
         },
         { name: "ledger" },
       );
-      const requests = [1, 2, 3].map((n) =>
-        delivery("contract.created", { id: `c${n}`, seconds: n, contractId: `CNT-${n}` }),
-      );
+      const requests = createdThree();
       const answers = await Promise.all(requests.map((request) => mirror.receive(request)));
       expect(answers.map(({ status, reason }) => [status, reason])).toEqual([
         [200, undefined],
@@ -246,4 +242,11 @@ async function rowsOf(mirror: Mirror, table: string): Promise<string[]> {
 
 function insert(trx: TransactionContext["trx"], table: string, contract: string) {
   return sql`insert into ${sql.table(table)} (contract) values (${contract})`.execute(trx);
+}
+
+/** Of CNT-1, CNT-2 and CNT-3. */
+function createdThree() {
+  return [1, 2, 3].map((n) =>
+    delivery("contract.created", { id: `c${n}`, seconds: n, contractId: `CNT-${n}` }),
+  );
 }

@@ -226,7 +226,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a moved file goes unnoticed",
     file: "src/store/sqlite/engine.ts",
-    find: "checkPlace();",
+    find: ".finally(() => fileCheck?.ended())",
     replace: "",
     tests: ["store/sqlite/moved-file"],
   },
