@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import type { Job } from "../queries/jobs.ts";
+import type { Job, JobQueries } from "../queries/jobs.ts";
 import { jobStates } from "../store/tables/handlers.ts";
 import { group, storeCommand, withLimit } from "./lib/command.ts";
 import { counted } from "./lib/counted.ts";
@@ -43,11 +43,16 @@ function withFilter(command: Command): Command {
 }
 
 function listJobs(flags: Flags): Promise<void> {
-  const { state, handler, event, since } = flags;
   return withMirror(flags, async ({ jobs }) => {
-    const pages = pagesOf((page) => jobs.list({ state, handler, event, since, ...page }));
-    await printList(pages, jobListing, flags);
+    await printJobs(jobs, flags);
   });
+}
+
+/** Prints all jobs that fit, page by page. */
+export function printJobs(jobs: JobQueries, flags: Flags): Promise<number> {
+  const { state, handler, event, since } = flags;
+  const pages = pagesOf((page) => jobs.list({ state, handler, event, since, ...page }));
+  return printList(pages, jobListing, flags);
 }
 
 const jobListing: Listing<Job> = {

@@ -63,7 +63,8 @@ async function runStatus(flags: Flags): Promise<void> {
   await (flags.json === true ? printJson(status) : print(toLines(status)));
 }
 
-async function readStatus(
+/** What the store says, and the service if there is a client. */
+export async function readStatus(
   mirror: Mirror,
   client: Client | undefined,
   { address, store }: OpenStore,

@@ -1,23 +1,25 @@
 /**
- * Commands against the same queries by hand, on a large SQLite file and on Postgres. The start is not counted: a command that
- * opens the store and finds nothing is taken off, and off the queries by hand a connection that asks one thing. What
- * `contracts show` does is far shorter than any start, so both sides do it on an open store, with prepared statements.
+ * Commands against the same queries by hand, on a large SQLite file and on Postgres. The start is not counted: short work is
+ * done on an open store, by hand with prepared statements. Off a long command one is taken that opens the store and finds
+ * nothing, and off the queries by hand a connection that asks one thing.
  */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { Client } from "pg";
 import { loadCase } from "../../src/cli/case/case.ts";
+import { printJobs } from "../../src/cli/jobs.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { readStatus } from "../../src/cli/status.ts";
+import { createMirror, type Mirror } from "../../src/index.ts";
 import { postgres } from "../../src/postgres.ts";
 import { readsIn } from "../../src/queries/reads.ts";
-import { systemClock } from "../../src/shared/clock.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { filledContractId } from "../support/fill.ts";
 import { createServerOfOurs } from "../support/postgres-server.ts";
 import { fillPostgres, fillSqlite } from "./reads-stores.ts";
-import { atMost, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
+import { atMost, median, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
 /** Each case is repeated for so long, and at least so often. */
 const caseMs = 3000;
@@ -45,35 +47,63 @@ interface Connection {
 
 /** A command line, and the statements that answer the same question. */
 interface Case {
-  readonly line: readonly string[];
+  readonly line: string;
   readonly sql: readonly string[];
+}
+
+/** Commands that take no longer than opening a store: theirs is the work on an open one. */
+interface OpenCase extends Case {
+  readonly run: (open: Opened) => unknown;
+}
+
+interface Opened {
+  readonly mirror: Mirror;
+  readonly store: Store;
 }
 
 const id = filledContractId(7003);
 
-function casesOf(table: Site["table"]): readonly Case[] {
+function openCasesOf({ table, address }: Site): readonly OpenCase[] {
   return [
     {
-      line: ["status", "--json"],
-      sql: [
-        `select status, count(*) from ${table("contracts")} group by status`,
-        `select count(*) from (select 1 from ${table("deliveries")} where outcome = 'quarantined' and reason is not null limit 10000) as found`,
-        ...["due", "waiting", "running", "dead"].map(
-          (state) =>
-            `select count(*) from (select 1 from ${table("jobs")} where state = '${state}' limit 1000) as found`,
-        ),
-        `select * from ${table("refunds")} where state = 'initiated' order by initiated_key limit 501`,
-        `select received_at from ${table("deliveries")} order by seq desc limit 1`,
-      ],
+      line: `contracts show ${id} --json`,
+      sql: sqlOfOneContract(table),
+      run: async ({ store }) => {
+        const found = await store.read((reader) => loadCase(readsIn(reader), id));
+        written += JSON.stringify(found).length;
+      },
     },
     {
-      line: ["deliveries", "list"],
-      sql: [`select * from ${table("deliveries")} order by received_at desc, seq desc`],
+      line: "status --json",
+      sql: sqlOfStatus(table),
+      run: async ({ mirror, store }) => {
+        const place = { address, store, schema: undefined, prefix: undefined };
+        written += JSON.stringify(await readStatus(mirror, undefined, place)).length;
+      },
     },
     {
-      line: ["jobs", "list", "--state", "dead"],
+      line: "jobs list --state dead",
       sql: [`select * from ${table("jobs")} where state = 'dead' order by created_at desc, seq desc`],
+      run: ({ mirror }) => unseen(() => printJobs(mirror.jobs, { state: "dead" })),
     },
+  ];
+}
+
+function longCaseOf(table: Site["table"]): Case {
+  const sql = [`select * from ${table("deliveries")} order by received_at desc, seq desc`];
+  return { line: "deliveries list", sql };
+}
+
+function sqlOfStatus(table: Site["table"]): string[] {
+  return [
+    `select status, count(*) from ${table("contracts")} group by status`,
+    `select count(*) from (select 1 from ${table("deliveries")} where outcome = 'quarantined' and reason is not null limit 10000) as found`,
+    ...["due", "waiting", "running", "dead"].map(
+      (state) =>
+        `select count(*) from (select 1 from ${table("jobs")} where state = '${state}' limit 1000) as found`,
+    ),
+    `select * from ${table("refunds")} where state = 'initiated' order by initiated_key limit 501`,
+    `select received_at from ${table("deliveries")} order by seq desc limit 1`,
   ];
 }
 
@@ -160,64 +190,72 @@ async function connectPostgres(url: string): Promise<Connection> {
 
 export async function benchSite(site: Site): Promise<Figure[]> {
   process.env["ESCROW_MIRROR_STORE"] = site.address;
-  const figures = [await benchShow(site)];
-  for (const each of casesOf(site.table)) figures.push(await benchCase(each, site));
+  return [...(await benchOpen(site)), await benchLong(longCaseOf(site.table), site)];
+}
+
+async function benchOpen(site: Site): Promise<Figure[]> {
+  const store = site.store();
+  const mirror = await createMirror({ store, migrate: "check", jobs: { run: false }, logger: silentLogger });
+  const byHand = await site.connect();
+  const figures: Figure[] = [];
+  for (const { line, sql, run } of openCasesOf(site)) {
+    const [command, hand] = await timed([() => run({ mirror, store }), () => askAll(byHand, sql)], median);
+    figures.push(
+      atMost(2, {
+        what: whatOf(line, site),
+        measured: `${milliseconds(command)} on an open store`,
+        against: `the same queries by hand, written as JSON: ${milliseconds(hand)} on an open connection`,
+        ratio: command / hand,
+      }),
+    );
+  }
+  await byHand.close();
+  await mirror.close();
   return figures;
 }
 
-async function benchShow({ name, stored, store, connect, table }: Site): Promise<Figure> {
-  const opened = store();
-  await opened.open({ migrate: "check", logger: silentLogger, clock: systemClock });
-  const byHand = await connect();
-  const sql = sqlOfOneContract(table);
-  const [command, hand] = await shortest([
-    async () => {
-      const found = await opened.read((reader) => loadCase(readsIn(reader), id));
-      written += JSON.stringify(found).length;
-    },
-    () => askAll(byHand, sql),
-  ]);
-  await byHand.close();
-  await opened.close();
-  return atMost(2, {
-    what: `escrow-mirror contracts show ${id} --json on ${name} with ${stored.toLocaleString("en")} deliveries`,
-    measured: `${milliseconds(command)} on an open store`,
-    against: `the same queries by hand, written as JSON: ${milliseconds(hand)} on an open connection`,
-    ratio: command / hand,
-  });
+function whatOf(line: string, { name, stored }: Site): string {
+  return `escrow-mirror ${line} on ${name} with ${stored.toLocaleString("en")} deliveries`;
 }
 
-async function benchCase({ line, sql }: Case, site: Site): Promise<Figure> {
-  const { flags, name, stored } = site;
-  const [start, command, startByHand, byHand] = await shortest([
-    () => typed([...nothing, ...flags]),
-    () => typed([...line, ...flags]),
-    () => asked(site, [`select * from ${site.table("jobs")} where handler = 'nobody'`]),
-    () => asked(site, sql),
-  ]);
+async function benchLong({ line, sql }: Case, site: Site): Promise<Figure> {
+  const [start, command, startByHand, byHand] = await timed(
+    [
+      () => typed([...nothing, ...site.flags]),
+      () => typed([...line.split(" "), ...site.flags]),
+      () => asked(site, [`select * from ${site.table("jobs")} where handler = 'nobody'`]),
+      () => asked(site, sql),
+    ],
+    shortest,
+  );
   const work = Math.max(0, command - start);
   const workByHand = Math.max(1, byHand - startByHand);
   return atMost(2, {
-    what: `escrow-mirror ${line.join(" ")} on ${name} with ${stored.toLocaleString("en")} deliveries`,
+    what: whatOf(line, site),
     measured: `${milliseconds(work)}, and ${milliseconds(start)} to open the store`,
     against: `the same queries by hand, written as JSON: ${milliseconds(workByHand)}, and ${milliseconds(startByHand)} to connect`,
     ratio: work / workByHand,
   });
 }
 
-/**
- * The shortest time of each work. A command that opens for ten milliseconds and works for one is measured by a difference:
- * medians of a busy machine would drown it.
- */
-async function shortest<const Works extends readonly (() => unknown)[]>(
+/** Of the times of each work, in turns. */
+async function timed<const Works extends readonly (() => unknown)[]>(
   works: Works,
+  pick: (times: readonly number[]) => number,
 ): Promise<{ [At in keyof Works]: number }> {
-  const least = works.map(() => Infinity);
+  const times = works.map((): number[] => []);
   const until = performance.now() + caseMs;
   for (let round = 0; round < roundsMin || performance.now() < until; round++)
-    for (const [at, work] of works.entries())
-      least[at] = Math.min(least[at] as number, await microsecondsEach(1, work));
-  return least as { [At in keyof Works]: number };
+    for (const [at, work] of works.entries()) times[at]?.push(await microsecondsEach(1, work));
+  return times.map(pick) as { [At in keyof Works]: number };
+}
+
+/**
+ * A command that opens for some milliseconds and works for as long is measured by a difference: medians of a busy machine
+ * would drown it.
+ */
+function shortest(times: readonly number[]): number {
+  return Math.min(...times);
 }
 
 function milliseconds(value: number): string {
@@ -240,13 +278,17 @@ async function askAll({ ask }: Connection, sql: readonly string[]): Promise<void
 
 let written = 0;
 
+function typed(values: readonly string[]): Promise<unknown> {
+  return unseen(() => createProgram().parseAsync(values, { from: "user" }));
+}
+
 /** With standard output that takes everything and shows nothing. */
-async function typed(values: readonly string[]): Promise<void> {
+async function unseen(work: () => Promise<unknown>): Promise<void> {
   const write = process.stdout.write.bind(process.stdout);
   const note = process.stderr.write.bind(process.stderr);
   process.stdout.write = process.stderr.write = (text) => (written += String(text).length) > 0;
   try {
-    await createProgram().parseAsync(values, { from: "user" });
+    await work();
   } finally {
     process.stdout.write = write;
     process.stderr.write = note;

@@ -332,7 +332,7 @@ export const mutants: readonly Mutant[] = [
     file: "src/receiver/contracts/load.ts",
     find: "for (const row of page) inputs.push(row as StoredInput);",
     replace: 'for (const row of page) if (row.kind !== "redaction") inputs.push(row as StoredInput);',
-    tests: ["property/redactions"],
+    tests: ["retention/prune"],
   },
   {
     name: "errors of an erased request's jobs stay readable",
