@@ -61,6 +61,22 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
       expect(await rowsOf(mirror, table)).toEqual(["CNT-1", "CNT-2", "CNT-3"]);
     });
 
+    it("that throw nothing at all, or reject with it, have failed like any other", async () => {
+      const { mirror, table } = await open();
+      const nothing: unknown = undefined;
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+          throw nothing;
+        },
+        { name: "ledger" },
+      );
+      const [request] = createdThree();
+      expect(await mirror.receive(request as never)).toMatchObject({ status: 503, reason: "handler-failed" });
+      expect(await rowsOf(mirror, table)).toEqual([]);
+    });
+
     it("that throw three times are left out: the delivery is committed, and the dead job can be retried", async () => {
       const { mirror, table } = await open();
       let isBroken = true;

@@ -51,8 +51,7 @@ describe("the map in src/README.md", () => {
   it("names every room, and no other", () => {
     const named = [...map.matchAll(/^\| `(\w+\/[\w/-]+)` *\|/gm)].map(([, room = ""]) => room);
     const rooms = new Set(files.map(dirname).filter((folder) => folder.includes("/")));
-    // The sandbox has a map of its own, which `test/sandbox/rooms.test.ts` checks.
-    expect(named.sort()).toEqual([...rooms].filter((room) => !room.startsWith("sandbox/")).sort());
+    expect(named.sort()).toEqual([...rooms].sort());
   });
 
   it.each(folders)("lets %s import only what it says", (folder) => {
