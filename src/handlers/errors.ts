@@ -16,7 +16,8 @@ export class RetryAfterError extends Error {
    * @throws RangeError if it is below 0 or not a number
    */
   constructor(message: string, afterMs: number, options?: ErrorOptions) {
-    if (!(afterMs >= 0)) throw new RangeError(`afterMs is ${afterMs}: 0 or more milliseconds are expected`);
+    if (typeof afterMs !== "number" || !(afterMs >= 0))
+      throw new RangeError(`afterMs is ${String(afterMs)}: 0 or more milliseconds are expected`);
     super(message, options);
     this.afterMs = afterMs;
   }

@@ -204,6 +204,50 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
       expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
     });
 
+    it.each(["commit", "rollback", "end; begin", " /* now */ ROLLBACK work", "-- now\nabort"])(
+      "can't end the transaction by %s: nothing of the delivery is stored without the rest",
+      async (ending) => {
+        const { mirror, table } = await open();
+        let isEnding = true;
+        mirror.on("contract.created", () => undefined, { name: "owed" });
+        mirror.inTransaction(
+          "contract.created",
+          async ({ contractId }, { trx }) => {
+            await insert(trx, table, contractId);
+            if (isEnding) await sql.raw(ending).execute(trx);
+          },
+          { name: "ends" },
+        );
+        const request = delivery("contract.created", { id: "c", seconds: 0 });
+        expect(await mirror.receive(request)).toMatchObject({ status: 503, reason: "handler-failed" });
+        expect(await mirror.contracts.get("CNT-1")).toBeUndefined();
+        expect(await rowsOf(mirror, table)).toEqual([]);
+        isEnding = false;
+        expect(await mirror.receive(request)).toMatchObject({ status: 200, outcome: "applied" });
+        expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+        await mirror.idle();
+        expect((await mirror.jobs.list()).items).toMatchObject([{ handler: "owed", state: "done" }]);
+      },
+    );
+
+    it("may go back to a savepoint of their own", async () => {
+      const { mirror, table } = await open();
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await insert(trx, table, contractId);
+          await sql`savepoint own`.execute(trx);
+          await expect(insert(trx, table, contractId)).rejects.toThrow();
+          await sql`rollback to savepoint own`.execute(trx);
+        },
+        { name: "tries" },
+      );
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 200,
+      });
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+    });
+
     it("can't end the driver's connection, which others need after them", async () => {
       const { mirror } = await open();
       const refused: string[] = [];

@@ -81,6 +81,27 @@ export function describeOddHandlers(name: string, create: () => Store): void {
       expect((await mirror.health()).jobs).toMatchObject({ due: 2, running: 0 });
     });
 
+    it.each([Number.NaN, -1, new Date(8e15), "5", undefined])(
+      "can't ask for a retry after %s: they fail like any other, and are tried again",
+      async (afterMs) => {
+        const clock = testClock();
+        const mirror = await open({ clock, jobs: { backoffMs: 10 } });
+        const seen: number[] = [];
+        const ask = (_: unknown, { attempt }: { readonly attempt: number }): void => {
+          seen.push(attempt);
+          if (attempt === 1) throw new RetryAfterError("later", afterMs as number);
+        };
+        mirror.on("*", ask, { name: "bad" });
+        await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+        await mirror.idle();
+        const { items } = await mirror.jobs.list({ state: "due" });
+        expect(items[0]?.lastError).toMatch(/RangeError: afterMs is .*: 0 or more milliseconds are expected/);
+        clock.advance(10);
+        await mirror.idle();
+        expect(seen).toEqual([1, 2]);
+      },
+    );
+
     it("that ask for a retry in an endless time hold up no other handler", async () => {
       const mirror = await open();
       const seen: string[] = [];

@@ -121,6 +121,35 @@ export function describeRegistering(name: string, create: () => Store): void {
       expect((await mirror.jobs.list()).items).toEqual([]);
     });
 
+    it("that are removed and registered anew end with a run of their old jobs none of their new ones", async () => {
+      const mirror = await open();
+      const ends: (() => void)[] = [];
+      const seen: string[] = [];
+      const register = () =>
+        mirror.on(
+          "*",
+          ({ contractId }) => {
+            seen.push(contractId);
+            return contractId === "CNT-1" ? new Promise<void>((resolve) => ends.push(resolve)) : undefined;
+          },
+          { name: "mail" },
+        );
+      const off = register();
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await expect.poll(() => ends.length).toBe(1);
+      off();
+      await mirror.handlers.remove("mail");
+      register();
+      await expect.poll(() => ends.length).toBe(2);
+      ends[0]?.();
+      await mirror.receive(delivery("contract.created", { id: "d", seconds: 1, contractId: "CNT-2" }));
+      await expect.poll(async () => (await mirror.jobs.list({ state: "done" })).items).toHaveLength(1);
+      expect((await mirror.jobs.list({ state: "running" })).items).toMatchObject([{ contractId: "CNT-1" }]);
+      ends[1]?.();
+      await mirror.idle();
+      expect(seen).toEqual(["CNT-1", "CNT-1", "CNT-2"]);
+    });
+
     it("can be ended for good, listed, and refused under a name of another kind", async () => {
       const mirror = await open({ jobs: { run: false } });
       mirror.on("contract.created", () => undefined, { name: "a" });

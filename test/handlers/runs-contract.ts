@@ -138,6 +138,29 @@ export function describeRuns(name: string, create: () => Store): void {
       ]);
     });
 
+    it("run what is due though the clock was set back; only a job that was tried waits for its time", async () => {
+      const clock = testClock();
+      const mirror = await open({ clock, jobs: { leaseMs: 100 } });
+      const seen: string[] = [];
+      const register = () =>
+        mirror.on("*", ({ contractId }) => void seen.push(contractId), { name: "fresh" });
+      const fail = () => {
+        seen.push("tried");
+        throw new RetryAfterError("later", 60_000);
+      };
+      const off = register();
+      mirror.on("*", fail, { name: "tried" });
+      await mirror.idle();
+      off();
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await mirror.idle();
+      expect(seen).toEqual(["tried"]);
+      clock.advance(-3_600_000);
+      register();
+      await expect.poll(() => seen, { timeout: 20_000 }).toEqual(["tried", "CNT-1"]);
+      expect((await mirror.jobs.list({ state: "due" })).items).toMatchObject([{ handler: "tried" }]);
+    });
+
     it("that hang are ended by their signal, and their slot is free", async () => {
       const mirror = await open({ jobs: { concurrency: 1, timeoutMs: 30, maxAttempts: 1 } });
       const reasons: unknown[] = [];

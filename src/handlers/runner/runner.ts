@@ -61,7 +61,16 @@ export function createRunner(parts: RunnerParts): Runner {
   };
   const slots = createSlots({ concurrency, run: runJob, onEnd: () => turns.soon() });
   const isFree = (): boolean => slots.isEmpty();
-  const worker = createWorker({ store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost });
+  const worker = createWorker({
+    store,
+    registry,
+    clock,
+    workerId,
+    leaseMs,
+    maxAttempts,
+    isFree,
+    onLeaseLost,
+  });
   const isTaking = (): boolean => isRunning() && registry.names().length > 0;
   const turn = createTurn({ store, slots, worker, isTaking, onAgain: () => lookout?.lookSoon() });
   const turns = createTurns(

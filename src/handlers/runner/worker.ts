@@ -1,8 +1,10 @@
 /** This process in the queue. While it shows that it is alive, the jobs that it has claimed are its own. */
+import { toIsoTime, type Clock } from "../../shared/clock.ts";
 import { settle } from "../../shared/result.ts";
 import { monotonicMs } from "../../shared/timers.ts";
 import type { Run } from "../../store/queue.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
+import { allBut } from "../../store/tables.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import { notifyOfDead } from "../dead-jobs.ts";
 import type { Registry } from "../registry.ts";
@@ -11,6 +13,7 @@ import { givenBack } from "./ending.ts";
 export interface WorkerParts {
   readonly store: Store;
   readonly registry: Registry;
+  readonly clock: Clock;
   /** The name of this process in the queue. */
   readonly workerId: string;
   readonly leaseMs: number;
@@ -36,7 +39,7 @@ export interface Worker {
 }
 
 export function createWorker(parts: WorkerParts): Worker {
-  const { store, registry, workerId, leaseMs, maxAttempts, isFree, onLeaseLost } = parts;
+  const { store, registry, clock, workerId, leaseMs, maxAttempts, isFree, onLeaseLost } = parts;
   /** The queue has its row, as far as it knows. */
   let isKnown = false;
   let aliveUntilMs = -Infinity;
@@ -52,6 +55,7 @@ export function createWorker(parts: WorkerParts): Worker {
     if (isKnown && !wasKnown) onLeaseLost(leaseLost());
     await notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
     isLostDue ||= await isAnyLost(tx, handlers);
+    await hastenFuture(tx, handlers, toIsoTime(clock.now()));
   }
 
   function shown(atMs: number): void {
@@ -127,6 +131,24 @@ async function isAnyLost(tx: StoreTransaction, names: readonly string[]): Promis
     { field: "state", op: "=", value: "due" },
   ] as const;
   return (await tx.find("jobs", { where, limit: 1 })).length > 0;
+}
+
+const hastenedMax = 200;
+
+/**
+ * Makes jobs run that nobody has tried yet and that are due in the future: the clock was set back since they were written. Other
+ * jobs may wait for their next attempt, so they keep their time.
+ */
+async function hastenFuture(tx: StoreTransaction, names: readonly string[], now: string): Promise<void> {
+  const where = [
+    { field: "state", op: "=", value: "due" },
+    { field: "createdAt", op: ">", value: now },
+    { field: "nextAttemptAt", op: ">", value: now },
+    { field: "attempts", op: "=", value: 0 },
+    { field: "handler", op: "in", value: names },
+  ] as const;
+  const future = await tx.find("jobs", { where, limit: hastenedMax, without: allBut("jobs", ["seq"]) });
+  if (future.length > 0) await tx.jobs.hasten(future.map(({ seq }) => seq));
 }
 
 function leaseLost(): Error {

@@ -235,6 +235,8 @@ interface TransactionSession extends ArraySession {
   rollback(): Promise<unknown>;
 }
 
+const goesBack = /^\s*rollback\s+(?:(?:work|transaction)\s+)?to\b/i;
+
 /**
  * Statements go out in the order of asking: at once where the driver may have several under way, else one after the
  * other.
@@ -262,15 +264,17 @@ function createSession(
     if (progress.failed !== undefined) throw progress.failed;
   };
 
+  /** A savepoint undoes failures after it, also one of a handler's own. */
+  const forgive = (): void => void Object.assign(progress, { failed: undefined, again: false });
+
   const all: Session["all"] = async (sql, values) => {
-    const undoes = sql.startsWith("rollback to");
+    const undoes = goesBack.test(sql);
     const rows = await inTurn(async () => {
       if (progress.lost || !undoes) refuseFailed();
       refuseLate();
       return connection.query(sql, values);
     }, toFaultOf(sql));
-    // The savepoint undoes failures after it.
-    if (undoes) Object.assign(progress, { failed: undefined, again: false });
+    if (undoes) forgive();
     return rows;
   };
 
@@ -289,7 +293,11 @@ function createSession(
     send: (sql, values, prove = () => {}) => {
       write(sql, values, prove).catch(() => undefined);
     },
-    execute: (query) => inTurn(() => connection.execute(query), toLentFault),
+    execute: async (query) => {
+      const result = await inTurn(() => connection.execute(query), toLentFault);
+      if (goesBack.test(query.sql)) forgive();
+      return result;
+    },
     driver: connection.driver,
     pauseTime: pause,
     begin: (kind, timeLeftMs) =>

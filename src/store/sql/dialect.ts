@@ -55,7 +55,8 @@ export const sqliteDialect: Dialect = {
   name: "sqlite",
   marker: () => "?",
   types: {
-    serial: "integer primary key",
+    // Without it the number of a removed row is given to the next one, and whoever remembers it means another row.
+    serial: "integer primary key autoincrement",
     text: "text",
     integer: "integer",
     boolean: "integer",

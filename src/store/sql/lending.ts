@@ -30,6 +30,7 @@ export function lend({ place, language, execute, connection, faultOf }: LendingP
   const whole: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery) => {
       check();
+      refuseEnding(query.sql);
       return (await execute(query)) as QueryResult<R>;
     },
     streamQuery: () => {
@@ -67,7 +68,24 @@ function driverOf(connection: DatabaseConnection): Driver {
 }
 
 async function refuse(): Promise<never> {
-  throw new EscrowMirrorError("inside-transaction", "trx is a transaction already: use it as it is");
+  throw isOneAlready();
+}
+
+/** A statement that begins or ends a transaction. Savepoints are the handler's own: it may go back to one. */
+const ending =
+  /^(?:\s|;|--.*|\/\*[^]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
+
+/** A handler that commits would store deliveries of its batch whose own handlers have not run yet, and never will. */
+function refuseEnding(statement: unknown): void {
+  const text = typeof statement === "string" ? statement : (statement as { text?: unknown } | null)?.text;
+  if (typeof text === "string" && ending.test(text)) throw isOneAlready();
+}
+
+function isOneAlready(): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "inside-transaction",
+    "this is a transaction already, the delivery's: use it as it is, without begin, commit and rollback",
+  );
 }
 
 /** The same object, whose methods, and those of the objects that they give, refuse once it is taken back. */
@@ -79,6 +97,7 @@ function guarded<T extends object>(target: T, check: () => void): T {
       if (ends.has(key)) return refuseToEnd;
       return (...values: unknown[]) => {
         check();
+        refuseEnding(values[0]);
         const result: unknown = Reflect.apply(value, object, values);
         return isStatement(result) ? guarded(result, check) : result;
       };
