@@ -63,7 +63,7 @@ async function runStatus(flags: Flags): Promise<void> {
   await (flags.json === true ? printJson(status) : print(toLines(status)));
 }
 
-/** What the store says, and the service if there is a client. */
+/** Asks the store, and the service if there is a client. */
 export async function readStatus(
   mirror: Mirror,
   client: Client | undefined,
