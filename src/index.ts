@@ -57,7 +57,7 @@ export type { CheckoutOptions } from "./reconcile/checkout-urls.ts";
 export type { ContractActions, ContractReads, CreatedInMirror, RefundActions } from "./reconcile/surface.ts";
 export type { Drift } from "./reconcile/drift.ts";
 export type { Failure } from "./reconcile/isolation.ts";
-export type { Warn, WatchdogWarning } from "./healing/round.ts";
+export type { Warn, WatchdogWarning } from "./healing/alarm.ts";
 export type { RotateSecretOptions } from "./healing/rotation.ts";
 export type { Watchdog, WatchdogOptions } from "./healing/watchdog.ts";
 export type { Reconciled, ReconcileProgress } from "./reconcile/reconcile.ts";

@@ -4,28 +4,11 @@ import type { SubscriptionCalls } from "../reconcile/mirror-client.ts";
 import { toIsoTime } from "../shared/clock.ts";
 import { nameOfError } from "../shared/errors.ts";
 import { settle } from "../shared/result.ts";
+import { createAlarm, lower, type Warn } from "./alarm.ts";
 import type { Lease } from "./lease.ts";
 import { loadSeen, noteSeen, type Seen } from "./seen.ts";
 import { readSubscription } from "./subscription.ts";
 import type { WatchdogParts } from "./watchdog.ts";
-
-/** A kind of warning of the watchdog. */
-export type WatchdogWarning =
-  /** Five, or eight, deliveries in a row failed: at ten the service disables the subscription. */
-  | "failing"
-  /** The service sends no webhooks. */
-  | "disabled"
-  /** It was enabled again, and the contracts were reconciled. */
-  | "re-enabled"
-  /** Contracts could not be reconciled. */
-  | "not-reconciled"
-  /** The service has no subscription, or does not show it. */
-  | "no-subscription"
-  /** A call of the service failed. */
-  | "service-unreachable";
-
-/** Hears of the watchdog's warnings. */
-export type Warn = (message: string, kind: WatchdogWarning) => void;
 
 export interface RoundParts extends WatchdogParts {
   readonly calls: Required<Pick<SubscriptionCalls, "get" | "update">>;
@@ -39,7 +22,8 @@ const importMs = 86_400_000;
 
 /** @returns runs one round; it never rejects */
 export function createRound(parts: RoundParts): () => Promise<void> {
-  const { store, clock, calls, lease, warn, signal, ownFailures, reconcile } = parts;
+  const { store, clock, calls, lease, signal, ownFailures, reconcile } = parts;
+  const { raise, judgeFailures } = createAlarm(clock, parts.warn);
 
   async function round(): Promise<void> {
     const seen = await store.read(loadSeen);
@@ -102,22 +86,6 @@ export function createRound(parts: RoundParts): () => Promise<void> {
     raise(seen, "re-enabled", enabledAgain(toIsoTime(clock.now()), checked, healed), importMs);
   }
 
-  function judgeFailures(seen: Seen, failures: number, whose: string): void {
-    const level = failures >= 8 ? 8 : failures >= 5 ? 5 : 0;
-    if (level > seen.level) raise(seen, "failing", failing(failures, whose));
-    if (level === 0) lower(seen, "failing");
-    // Five, seven, six and five again warn once: only fewer than five end it.
-    seen.level = level === 0 ? 0 : Math.max(level, seen.level);
-  }
-
-  /** Warns once, until it is over or its message changes. */
-  function raise(seen: Seen, kind: WatchdogWarning, message: string, forMs?: number): void {
-    const isKnown = seen.standing[kind]?.message === message;
-    const until = forMs === undefined ? null : toIsoTime(clock.now() + forMs);
-    seen.standing[kind] = { message, until };
-    if (!isKnown) warn(message, kind);
-  }
-
   return async () => {
     const done = await settle(round);
     if (!done.ok && !signal.aborted)
@@ -128,19 +96,11 @@ export function createRound(parts: RoundParts): () => Promise<void> {
   };
 }
 
-function lower(seen: Seen, ...kinds: readonly WatchdogWarning[]): void {
-  for (const kind of kinds) delete seen.standing[kind];
-}
-
 const disabled =
   "The webhook subscription is disabled: the service sends nothing. The watchdog enables it again and reads what was missed. Mend why deliveries failed: the log and health().refused say why.";
 
 const noUrl =
   "The webhook subscription is disabled, and the service does not tell its URL: call client.webhooks.update({ webhookUrl }).";
-
-function failing(failures: number, whose: string): string {
-  return `${failures} deliveries in a row failed, by ${whose}: at ten the service disables the subscription. The log and health().refused say why.`;
-}
 
 function unreachable(what: string, error: unknown): string {
   return `The webhook subscription could not be ${what} (${nameOfError(error)}). The watchdog tries again.`;

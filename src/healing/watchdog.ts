@@ -8,7 +8,8 @@ import { settle } from "../shared/result.ts";
 import { clearTimeout, monotonicMs, setTimeout } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
 import { createLease } from "./lease.ts";
-import { createRound, type Warn } from "./round.ts";
+import type { Warn } from "./alarm.ts";
+import { createRound } from "./round.ts";
 import { watchdogLease } from "./seen.ts";
 import { callsFor } from "./subscription.ts";
 

@@ -1,6 +1,6 @@
 /** The service and mirrors that hear of it and watch over its subscription, all on one manual clock. */
 import { createClient, type Client } from "../../src/client.ts";
-import type { WatchdogWarning } from "../../src/healing/round.ts";
+import type { WatchdogWarning } from "../../src/healing/alarm.ts";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
 import { manualClock, type Sandbox, type SandboxOptions } from "../../src/sandbox.ts";
