@@ -96,14 +96,34 @@ function lastCommit(file: number, from: Mark): Mark {
   const { header, frameBytes } = from;
   if (header === "" || !isThere(file, from)) return from;
   const salts = header.slice(16, 24);
-  let last = from;
-  for (let offset = from.end; ; offset += frameBytes) {
-    const frame = readAt(file, offset, frameHeaderBytes);
-    // A log that started over still has frames of before, with other salts.
-    if (frame === undefined || frame.toString("latin1", 8, 16) !== salts) return last;
-    const isCommit = frame.readUInt32BE(4) !== 0;
-    if (isCommit) last = { header, frameBytes, end: offset + frameBytes, frame: toText(frame) };
+  const frameAt = (index: number): string =>
+    toText(readAt(file, from.end + index * frameBytes, frameHeaderBytes));
+  // A log that started over still has frames of before behind its own, with other salts.
+  const frames = countWhile((index) => frameAt(index).slice(8, 16) === salts);
+  // A transaction that was too large for the memory, and was rolled back, leaves frames without a commit.
+  for (let index = frames - 1; index >= 0; index--) {
+    const frame = frameAt(index);
+    if (isCommit(frame)) return { ...from, end: from.end + (index + 1) * frameBytes, frame };
   }
+  return from;
+}
+
+/** The size of the database, which only a commit has. */
+function isCommit(frame: string): boolean {
+  return frame.slice(4, 8) !== "\0\0\0\0";
+}
+
+/** How many numbers from 0 on meet a condition that none meets behind the first that does not. */
+function countWhile(meets: (index: number) => boolean): number {
+  let below = 0;
+  let above = 1;
+  while (meets(above - 1)) [below, above] = [above, above * 2];
+  while (above - below > 1) {
+    const middle = Math.floor((below + above) / 2);
+    if (meets(middle - 1)) below = middle;
+    else above = middle;
+  }
+  return below;
 }
 
 function readAt(file: number, offset: number, length: number): Buffer | undefined {
