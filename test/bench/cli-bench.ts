@@ -19,7 +19,7 @@ import type { Store } from "../../src/store/store.ts";
 import { filledContractId } from "../support/fill.ts";
 import { createServerOfOurs } from "../support/postgres-server.ts";
 import { fillPostgres, fillSqlite } from "./reads-stores.ts";
-import { atMost, median, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
+import { atMost, microsecondsEach, withFolder, type Figure } from "./stopwatch.ts";
 
 /** Each case is repeated for so long, and at least so often. */
 const caseMs = 3000;
@@ -199,7 +199,7 @@ async function benchOpen(site: Site): Promise<Figure[]> {
   const byHand = await site.connect();
   const figures: Figure[] = [];
   for (const { line, sql, run } of openCasesOf(site)) {
-    const [command, hand] = await timed([() => run({ mirror, store }), () => askAll(byHand, sql)], median);
+    const [command, hand] = await shortest([() => run({ mirror, store }), () => askAll(byHand, sql)]);
     figures.push(
       atMost(2, {
         what: whatOf(line, site),
@@ -219,15 +219,12 @@ function whatOf(line: string, { name, stored }: Site): string {
 }
 
 async function benchLong({ line, sql }: Case, site: Site): Promise<Figure> {
-  const [start, command, startByHand, byHand] = await timed(
-    [
-      () => typed([...nothing, ...site.flags]),
-      () => typed([...line.split(" "), ...site.flags]),
-      () => asked(site, [`select * from ${site.table("jobs")} where handler = 'nobody'`]),
-      () => asked(site, sql),
-    ],
-    shortest,
-  );
+  const [start, command, startByHand, byHand] = await shortest([
+    () => typed([...nothing, ...site.flags]),
+    () => typed([...line.split(" "), ...site.flags]),
+    () => asked(site, [`select * from ${site.table("jobs")} where handler = 'nobody'`]),
+    () => asked(site, sql),
+  ]);
   const work = Math.max(0, command - start);
   const workByHand = Math.max(1, byHand - startByHand);
   return atMost(2, {
@@ -238,24 +235,19 @@ async function benchLong({ line, sql }: Case, site: Site): Promise<Figure> {
   });
 }
 
-/** Of the times of each work, in turns. */
-async function timed<const Works extends readonly (() => unknown)[]>(
+/**
+ * The shortest time of each work. A command that opens for some milliseconds and works for as long is measured by a difference:
+ * medians of a busy machine would drown it.
+ */
+async function shortest<const Works extends readonly (() => unknown)[]>(
   works: Works,
-  pick: (times: readonly number[]) => number,
 ): Promise<{ [At in keyof Works]: number }> {
-  const times = works.map((): number[] => []);
+  const least = works.map(() => Infinity);
   const until = performance.now() + caseMs;
   for (let round = 0; round < roundsMin || performance.now() < until; round++)
-    for (const [at, work] of works.entries()) times[at]?.push(await microsecondsEach(1, work));
-  return times.map(pick) as { [At in keyof Works]: number };
-}
-
-/**
- * A command that opens for some milliseconds and works for as long is measured by a difference: medians of a busy machine
- * would drown it.
- */
-function shortest(times: readonly number[]): number {
-  return Math.min(...times);
+    for (const [at, work] of works.entries())
+      least[at] = Math.min(least[at] as number, await microsecondsEach(1, work));
+  return least as { [At in keyof Works]: number };
 }
 
 function milliseconds(value: number): string {
