@@ -109,12 +109,10 @@ function rename(draft: Draft, key: string, refundId: string): RefundRecord | und
   return { ...requested, refundKey: refundId, refundId };
 }
 
-/** A refund that was taken for the one that we asked for, before the answer said which that is. */
+/** A refund that was taken for the one that we asked for. The one that the answer names gets the time back. */
 function unmark(draft: Draft, facts: AnswerFacts): void {
-  const { requestedAt, refundId } = facts;
   for (const refund of draft.refunds.values())
-    if (refund.refundId !== null && refund.refundId !== refundId && isAskedBy(refund, facts, requestedAt))
-      putRefund(draft, { ...refund, requestedAt: null });
+    if (isAskedBy(refund, facts, facts.requestedAt)) putRefund(draft, { ...refund, requestedAt: null });
 }
 
 /** In an order that does not hang on how they were stored. */
