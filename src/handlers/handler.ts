@@ -16,7 +16,7 @@ export interface HandlerContext {
   readonly attempt: number;
   /** Aborted when the handler's time is over, when another process takes the job, or when the mirror closes. */
   readonly signal: AbortSignal;
-  /** The contract as it was just before this run. `undefined` if the event has none. */
+  /** The contract as it was at most 20 ms before this run. `undefined` if the event has none. */
   readonly contract: MirroredContract | undefined;
   /** The mirror's logger. */
   readonly logger: Logger;

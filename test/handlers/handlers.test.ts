@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { RetryAfterError } from "../../src/handlers/errors.ts";
+import type { HandlerContext } from "../../src/handlers/handler.ts";
 import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
 import { delivery } from "../support/delivery.ts";
@@ -87,6 +89,24 @@ it("a process that runs jobs in runOnce alone shows that it lives while they run
   await mirror.jobs.runOnce();
   expect(runs).toHaveLength(1);
   beside.close();
+});
+
+it("a handler that starts later than its job was claimed gets the contract as it is at its start", async () => {
+  const mirror = await openMirror({ store: sqlite(temporaryFile()), jobs: { concurrency: 1, run: false } });
+  const send = (event: string, n: number, status: string) =>
+    mirror.receive(delivery(event, { id: `${event} ${n}`, seconds: 0, contractId: `CNT-${n}`, status }));
+  const seen: unknown[] = [];
+  const see = async (_: unknown, { contract }: HandlerContext): Promise<void> => {
+    const next = seen.push(contract?.status);
+    // The jobs before were quick, so the next one was claimed with this one.
+    if (next % 10 !== 0) return;
+    await sleep(50);
+    await send("contract.approved", next, "Approved");
+  };
+  mirror.on("contract.created", see, { name: "see" });
+  for (let n = 0; n < 41; n++) await send("contract.created", n, "Pending");
+  await mirror.jobs.runOnce();
+  expect([10, 20, 30, 40].map((n) => seen[n])).toEqual(Array(4).fill("Approved"));
 });
 
 it("jobs behind one that hangs are run by another process", async () => {

@@ -1,6 +1,9 @@
 /** One run of one job: calls its handler with a time limit, and returns the result as a value. */
+import { contractsOf } from "../../queries/contracts.ts";
+import type { MirroredContract } from "../../queries/shapes.ts";
 import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { monotonicMs } from "../../shared/timers.ts";
 import type { Store } from "../../store/store.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
 import type { Recorder } from "../../telemetry/recorder.ts";
@@ -26,6 +29,9 @@ export interface RunParts {
   readonly handlerTimeoutMs: number;
 }
 
+/** A job may start some time after it was claimed. If its contract was read longer ago than this, it is read again. */
+const freshMs = 20;
+
 export type RunResult =
   | { readonly is: "done" }
   | { readonly is: "failed"; readonly error: unknown }
@@ -47,8 +53,17 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
     }
   }
 
-  const callAfter: CallHandler = ({ run: call }, { subject }, context) =>
-    scope.job(async () => call(subject as never, context as never));
+  const callAfter: CallHandler = async ({ run: call }, assignment, context) => {
+    const contract = await contractNow(assignment);
+    return scope.job(async () => call(assignment.subject as never, { ...context, contract } as never));
+  };
+
+  /** As it is now. What was read a moment ago, as most are, is not read again. */
+  async function contractNow({ contract, readAtMs }: Assignment): Promise<MirroredContract | undefined> {
+    if (contract === undefined || monotonicMs() - readAtMs < freshMs) return contract;
+    const { contractId } = contract;
+    return (await store.read((reader) => contractsOf(reader, [contractId]))).get(contractId);
+  }
 
   /** The handler's rows commit together with the end of its job. A run that has lost its job writes none. */
   const callInside: CallHandler = (handler, { job, subject }, { idempotencyKey }) =>
