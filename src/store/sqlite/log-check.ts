@@ -2,7 +2,7 @@
  * Whether a restart would find the last commit in the write-ahead log. It reads the headers in that file
  * (sqlite.org/fileformat2.html, "WAL File Format").
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 export interface LogCheck {
   /** Call it inside a transaction, before its first write. */
@@ -20,27 +20,31 @@ export interface LogCheck {
  */
 export function createLogCheck(): LogCheck {
   let known = noLog;
-  /** The header of a log from which a commit is gone. */
-  let damaged: string | undefined;
+  // For good: SQLite writes what is left of such a log back to the database, and begins a log that seems whole.
+  let isDamaged = false;
   return {
     before: (path) => {
       known = inFile(path, (file) => {
         const header = readHeader(file);
         if (header !== known.header) return lastCommit(file, startOf(header));
-        if (!isThere(file, known)) damaged = header;
+        isDamaged ||= !isThere(file, known);
         return known;
       });
     },
     holds: (path, hasWritten) => {
-      if (!hasWritten) return known.header !== damaged;
+      if (!hasWritten || isDamaged) return !isDamaged;
       const { header, end } = known;
+      let isOver = true;
       known = inFile(path, (file) => {
         const found = readHeader(file);
-        return lastCommit(file, found === header ? known : startOf(found));
+        const last = lastCommit(file, found === header ? known : startOf(found));
+        isOver = fstatSync(file).size === 0 || readHeader(file) !== found;
+        return last;
       });
       // A log starts over when all that it held is in the database.
       const isFound = known.header === header ? known.end > end : known.header !== "";
-      damaged = isFound ? undefined : known.header;
+      // Another process may end it in this very moment.
+      isDamaged = !isFound && !isOver;
       return isFound;
     },
   };
@@ -88,6 +92,7 @@ function readHeader(file: number): string {
 }
 
 function isThere(file: number, { end, frame, frameBytes }: Mark): boolean {
+  if (fstatSync(file).size < end) return false;
   return frame === "" || toText(readAt(file, end - frameBytes, frameHeaderBytes)) === frame;
 }
 

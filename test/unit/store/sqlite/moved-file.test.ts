@@ -77,6 +77,8 @@ const moves: Readonly<Record<string, Move>> = {
   },
   "the log is emptied": (file) => truncateSync(`${file}-wal`, 0),
   "the log is cut": (file) => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size / 2),
+  "the log is cut within its last page": (file) =>
+    truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100),
   "the log loses its header": (file) => overwrite(`${file}-wal`, Buffer.alloc(32)),
   "the log loses its end": (file) =>
     overwrite(`${file}-wal`, Buffer.alloc(9000), statSync(`${file}-wal`).size - 9000),
@@ -155,6 +157,16 @@ describe("a delivery is not acknowledged, and health is not ok, once", () => {
     await mirror.close();
     const again = await openMirror({ store: sqlite(file), migrate: "check" });
     expect(await again.contracts.get("CNT-1")).toMatchObject({ status: "Approved" });
+  });
+
+  it("the log was damaged, though SQLite has begun another since", async () => {
+    const file = fileOfItsOwn();
+    const mirror = await openWithOne(file);
+    overwrite(`${file}-wal`, Buffer.alloc(32));
+    expect((await mirror.receive(second)).status).toBe(503);
+    startLogOver(file);
+    expect(await mirror.receive(second)).toMatchObject({ status: 503, reason: "store-unavailable" });
+    expect((await mirror.health()).ok).toBe(false);
   });
 
   it("the path is a link that leads elsewhere by now", async () => {
