@@ -67,7 +67,7 @@ function create(): Promise<Mirror> {
     webhook: { secrets: secret },
     logger: silentLogger,
     jobs: {
-      leaseMs: isCalm ? 600_000 : 1000,
+      leaseMs: isCalm ? 60_000 : 1000,
       backoffMs: () => 20,
       maxAttempts: isCalm ? 2 : 20,
       concurrency: 1 + random.below(8),
