@@ -19,16 +19,19 @@ export interface LogCheck {
  * it, or copies an older log over it, all seems well until the restart, which finds nothing.
  */
 export function createLogCheck(): LogCheck {
+  /** Our own last commit, or the start of the log. What another process writes can still turn out to be no commit. */
   let known = noLog;
+  let before = nothing;
   // For good: SQLite writes what is left of such a log back to the database, and begins a log that seems whole.
   let isDamaged = false;
   return {
     before: (path) => {
       known = inFile(path, (file) => {
         const header = readHeader(file);
-        if (header !== known.header) return lastCommit(file, startOf(header));
-        isDamaged ||= !isThere(file, known);
-        return known;
+        const from = header === known.header ? known : startOf(header);
+        isDamaged ||= !isThere(file, from);
+        before = readBehind(file, from);
+        return from;
       });
     },
     holds: (path, hasWritten) => {
@@ -37,7 +40,10 @@ export function createLogCheck(): LogCheck {
       let isOver = true;
       known = inFile(path, (file) => {
         const found = readHeader(file);
-        const last = lastCommit(file, found === header ? known : startOf(found));
+        const last =
+          found === header
+            ? newCommit(file, known, before)
+            : newCommit(file, startOf(found), { ...before, frames: 0 });
         isOver = fstatSync(file).size === 0 || readHeader(file) !== found;
         return last;
       });
@@ -61,6 +67,19 @@ interface Mark {
 }
 
 const noLog: Mark = { header: "", frameBytes: 0, end: 0, frame: "" };
+
+/**
+ * What stands behind a mark. The last commit may be none: a process that is killed before it tells the others of its commit
+ * leaves it in the log, until the next one overwrites it.
+ */
+interface Behind {
+  /** How many, without a gap. */
+  readonly frames: number;
+  /** The headers of those frames that end a commit. */
+  readonly commits: ReadonlySet<string>;
+}
+
+const nothing: Behind = { frames: 0, commits: new Set() };
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
@@ -96,21 +115,39 @@ function isThere(file: number, { end, frame, frameBytes }: Mark): boolean {
   return frame === "" || toText(readAt(file, end - frameBytes, frameHeaderBytes)) === frame;
 }
 
-/** The last commit behind a known one. If that one is gone, so is what was written behind it. */
-function lastCommit(file: number, from: Mark): Mark {
-  const { header, frameBytes } = from;
-  if (header === "" || !isThere(file, from)) return from;
-  const salts = header.slice(16, 24);
-  const frameAt = (index: number): string =>
-    toText(readAt(file, from.end + index * frameBytes, frameHeaderBytes));
-  // A log that started over still has frames of before behind its own, with other salts.
-  const frames = countWhile((index) => frameAt(index).slice(8, 16) === salts);
+function readBehind(file: number, from: Mark): Behind {
+  const frameAt = framesBehind(file, from);
+  const commits = new Set<string>();
+  for (let frames = 0; ; frames++) {
+    const frame = frameAt(frames);
+    if (!isOf(from, frame)) return { frames, commits };
+    if (isCommit(frame)) commits.add(frame);
+  }
+}
+
+/** The last commit behind a known one that was not there before. If the known one is gone, so is what follows it. */
+function newCommit(file: number, from: Mark, before: Behind): Mark {
+  if (!isThere(file, from)) return from;
+  const frameAt = framesBehind(file, from);
+  // A restart reads up to the first gap. Where frames were lost, SQLite has written on behind the gap.
+  const frames = before.frames + countWhile((index) => isOf(from, frameAt(before.frames + index)));
   // A transaction that was too large for the memory, and was rolled back, leaves frames without a commit.
   for (let index = frames - 1; index >= 0; index--) {
     const frame = frameAt(index);
-    if (isCommit(frame)) return { ...from, end: from.end + (index + 1) * frameBytes, frame };
+    if (isCommit(frame) && !before.commits.has(frame))
+      return { ...from, end: from.end + (index + 1) * from.frameBytes, frame };
   }
   return from;
+}
+
+/** Reads the header of a frame. The first behind the mark has the index 0. */
+function framesBehind(file: number, { end, frameBytes }: Mark): (index: number) => string {
+  return (index) => toText(readAt(file, end + index * frameBytes, frameHeaderBytes));
+}
+
+/** A log that started over still has frames of before behind its own, with other salts. */
+function isOf({ header }: Mark, frame: string): boolean {
+  return header !== "" && frame.slice(8, 16) === header.slice(16, 24);
 }
 
 /** The size of the database, which only a commit has. */

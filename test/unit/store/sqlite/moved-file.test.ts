@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -24,6 +25,7 @@ import { openMirror, temporaryFile } from "../../../support/mirror.ts";
 
 const first = delivery("contract.created", { id: "e-1", seconds: 0 });
 const second = delivery("contract.approved", { id: "e-2", seconds: 60 });
+const third = delivery("contract.released", { id: "e-3", seconds: 90 });
 
 /** Undoes what it did, where that can be undone. */
 type Move = (file: string) => (() => void) | void;
@@ -87,6 +89,14 @@ const moves: Readonly<Record<string, Move>> = {
     startLogOver(file);
     copyFileSync(away(file), `${file}-wal`);
   },
+  "the log loses a commit of another process": (file) => {
+    const beside = new Database(file);
+    beside.exec("create table theirs (x)");
+    const endsAt = statSync(`${file}-wal`).size;
+    beside.exec("insert into theirs values (1)");
+    beside.close();
+    truncateSync(`${file}-wal`, endsAt);
+  },
   "the log of another database is copied over it": (file) => {
     const other = new Database(`${file}.other`);
     other.exec("pragma journal_mode = wal; create table theirs (x)");
@@ -125,6 +135,20 @@ function startLogOver(file: string): void {
   beside.pragma("wal_checkpoint(restart)");
   beside.exec("create table theirs (x)");
   beside.close();
+}
+
+/** What a process leaves that is killed before it tells the others of its commit: pages with the log's salts, a commit last. */
+function leaveHalfCommit(log: string, pages: number): void {
+  const bytes = readFileSync(log);
+  const pageBytes = bytes.readUInt32BE(8);
+  const frames = Buffer.alloc(pages * (24 + pageBytes));
+  for (let page = 0; page < pages; page++) {
+    const at = page * (24 + pageBytes);
+    frames.writeUInt32BE(page + 1, at);
+    bytes.copy(frames, at + 8, 16, 24);
+  }
+  frames.writeUInt32BE(pages, frames.length - pageBytes - 20);
+  overwrite(log, frames, bytes.length);
 }
 
 /** In a folder of its own in the test's, so that it can be moved too. */
@@ -257,9 +281,19 @@ describe("a delivery is acknowledged where a restart finds it:", () => {
     const other = await openMirror({ store: sqlite(file) });
     expect((await other.receive(second)).outcome).toBe("applied");
     await other.close();
-    expect((await mirror.receive(delivery("contract.released", { id: "e-3", seconds: 90 }))).outcome).toBe(
-      "applied",
-    );
+    expect((await mirror.receive(third)).outcome).toBe("applied");
+  });
+
+  it("a second process was killed in its commit, and SQLite overwrites what that wrote to the log", async () => {
+    const file = fileOfItsOwn();
+    const mirror = await openWithOne(file);
+    leaveHalfCommit(`${file}-wal`, 200);
+    expect((await mirror.receive(second)).outcome).toBe("applied");
+    expect((await mirror.receive(third)).outcome).toBe("applied");
+    expect((await mirror.health()).ok).toBe(true);
+    await mirror.close();
+    const again = await openMirror({ store: sqlite(file), migrate: "check" });
+    expect((await again.contracts.get("CNT-1"))?.status).toBe("Released");
   });
 
   it("the path was relative, and the process is in another folder by now", async () => {
