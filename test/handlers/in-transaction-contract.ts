@@ -183,26 +183,29 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
       expect((await mirror.jobs.list()).items).toMatchObject([{ state: "done", attempts: 2 }]);
     });
 
-    it("may write through the driver's own connection", async () => {
-      const { mirror, table } = await open();
-      mirror.inTransaction(
-        "contract.created",
-        async ({ contractId }, { connection }) => {
-          const driver = connection as {
-            prepare?: (text: string) => { run(value: string): void };
-            query?: (text: string, values: string[]) => Promise<unknown>;
-          };
-          if (driver.prepare !== undefined)
-            driver.prepare(`insert into ${table} (contract) values (?)`).run(contractId);
-          else await driver.query?.(`insert into ${table} (contract) values ($1)`, [contractId]);
-        },
-        { name: "raw" },
-      );
-      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
-        status: 200,
-      });
-      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
-    });
+    it.each(["CNT-1", "End of the line"])(
+      "may write through the driver's own connection: %s",
+      async (text) => {
+        const { mirror, table } = await open();
+        mirror.inTransaction(
+          "contract.created",
+          async (_, { connection }) => {
+            const driver = connection as {
+              prepare?: (text: string) => { run(value: string): void };
+              query?: (text: string, values: string[]) => Promise<unknown>;
+            };
+            if (driver.prepare !== undefined)
+              driver.prepare(`insert into ${table} (contract) values (?)`).run(text);
+            else await driver.query?.(`insert into ${table} (contract) values ($1)`, [text]);
+          },
+          { name: "raw" },
+        );
+        expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+          status: 200,
+        });
+        expect(await rowsOf(mirror, table)).toEqual([text]);
+      },
+    );
 
     it.each(["commit", "rollback", "end; begin", " /* now */ ROLLBACK work", "-- now\nabort"])(
       "can't end the transaction by %s: nothing of the delivery is stored without the rest",
@@ -229,6 +232,24 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
         expect((await mirror.jobs.list()).items).toMatchObject([{ handler: "owed", state: "done" }]);
       },
     );
+
+    it("may begin a statement with long lines of comment", async () => {
+      const { mirror, table } = await open();
+      const comments = `${"-".repeat(200)}\n-- the ledger\n${"/* */".repeat(200)}`;
+      mirror.inTransaction(
+        "contract.created",
+        async ({ contractId }, { trx }) => {
+          await sql`${sql.raw(comments)} insert into ${sql.table(table)} (contract) values (${contractId})`.execute(
+            trx,
+          );
+        },
+        { name: "comments" },
+      );
+      expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
+        status: 200,
+      });
+      expect(await rowsOf(mirror, table)).toEqual(["CNT-1"]);
+    });
 
     it("may go back to a savepoint of their own", async () => {
       const { mirror, table } = await open();

@@ -46,7 +46,7 @@ export function lend({ place, language, execute, connection, faultOf }: LendingP
   });
   return {
     trx,
-    connection: connection === undefined ? undefined : guarded(connection, check),
+    connection: connection === undefined ? undefined : guarded(connection, check, refuseEnding),
     faultOf,
     takeBack: () => {
       isOver = true;
@@ -71,9 +71,12 @@ async function refuse(): Promise<never> {
   throw isOneAlready();
 }
 
-/** A statement that begins or ends a transaction. Savepoints are the handler's own: it may go back to one. */
+/**
+ * A statement that begins or ends a transaction. Savepoints are the handler's own: it may go back to one. A comment is read in
+ * one way alone: a line of dashes would have millions.
+ */
 const ending =
-  /^(?:\s|;|--.*|\/\*[^]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
+  /^(?:\s|;|--[^\n\r]*(?:[\n\r]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
 
 /** A handler that commits would store deliveries of its batch whose own handlers have not run yet, and never will. */
 function refuseEnding(statement: unknown): void {
@@ -89,7 +92,7 @@ function isOneAlready(): EscrowMirrorError {
 }
 
 /** The same object, whose methods, and those of the objects that they give, refuse once it is taken back. */
-function guarded<T extends object>(target: T, check: () => void): T {
+function guarded<T extends object>(target: T, check: () => void, checkFirst?: (value: unknown) => void): T {
   return new Proxy(target, {
     get: (object, key) => {
       const value: unknown = Reflect.get(object, key, object);
@@ -97,8 +100,9 @@ function guarded<T extends object>(target: T, check: () => void): T {
       if (ends.has(key)) return refuseToEnd;
       return (...values: unknown[]) => {
         check();
-        refuseEnding(values[0]);
+        checkFirst?.(values[0]);
         const result: unknown = Reflect.apply(value, object, values);
+        // Its values are data, whatever they begin with.
         return isStatement(result) ? guarded(result, check) : result;
       };
     },
