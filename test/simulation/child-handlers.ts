@@ -17,7 +17,8 @@ const mirror = await createMirror({
     leaseMs: role === "patient" ? 600_000 : 1000,
     run: role !== "receive",
     backoffMs: 20,
-    maxAttempts: 4,
+    // Enough for a job that dies with its process by chance, again and again. Poison has few.
+    maxAttempts: role === "poison" ? 4 : 1000,
   },
   handlers: role === "receive" ? [] : [defineHandler("trace", "*", leaveTrace)],
 });

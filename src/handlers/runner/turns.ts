@@ -20,9 +20,9 @@ export function createTurns(take: () => Promise<void>, mayRetry: () => boolean, 
 
   async function takeWhileWanted(): Promise<void> {
     while (isWanted) {
-      isWanted = false;
       // Runs that end together share a commit.
       await nextTurn();
+      isWanted = false;
       const done = await settle(take);
       if (done.ok) continue;
       const fields = { step: "notify", error: nameOfError(done.error) };
@@ -30,12 +30,14 @@ export function createTurns(take: () => Promise<void>, mayRetry: () => boolean, 
       await sleep(faultWaitMs);
       isWanted = mayRetry();
     }
+    // In the same step as the last look at the wish: one that comes between the two would be heard by nobody.
+    taking = undefined;
   }
 
   return {
     soon: () => {
       isWanted = true;
-      taking ??= takeWhileWanted().finally(() => (taking = undefined));
+      taking ??= takeWhileWanted();
     },
     over: async () => taking,
   };

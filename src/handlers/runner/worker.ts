@@ -42,6 +42,8 @@ export function createWorker(parts: WorkerParts): Worker {
   const { store, registry, clock, workerId, leaseMs, maxAttempts, isFree, onLeaseLost } = parts;
   /** The queue has its row, as far as it knows. */
   let isKnown = false;
+  /** The queue may have its row: an answer to a commit may be lost. */
+  let mayBeKnown = false;
   let aliveUntilMs = -Infinity;
   /** The time of a heartbeat whose transaction is not committed yet. */
   let shownAtMs: number | undefined;
@@ -51,6 +53,7 @@ export function createWorker(parts: WorkerParts): Worker {
 
   async function beatIn(tx: StoreTransaction): Promise<void> {
     const handlers = registry.names();
+    mayBeKnown = true;
     const wasKnown = await tx.jobs.beat({ workerId, handlers, leaseMs, isListening });
     if (isKnown && !wasKnown) onLeaseLost(leaseLost());
     await notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
@@ -113,7 +116,7 @@ export function createWorker(parts: WorkerParts): Worker {
 
     retire: async () => {
       // If this fails, the lease runs out.
-      if (aliveUntilMs > -Infinity) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
+      if (mayBeKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
 }
