@@ -109,6 +109,31 @@ it("a handler that starts later than its job was claimed gets the contract as it
   expect([10, 20, 30, 40].map((n) => seen[n])).toEqual(Array(4).fill("Approved"));
 });
 
+it("a job goes back, and no attempt counts, if the store fails when its contract is read at its start", async () => {
+  const inner = sqlite(temporaryFile());
+  let isAway = false;
+  const store = Object.assign(Object.create(inner) as typeof inner, {
+    read: async (work: Parameters<typeof inner.read>[0]) => {
+      if (!isAway) return inner.read(work);
+      isAway = false;
+      throw new EscrowMirrorError("store-unavailable", "the connection was lost");
+    },
+  });
+  const mirror = await openMirror({ store, jobs: { concurrency: 1, run: false, maxAttempts: 1 } });
+  const seen: (string | undefined)[] = [];
+  const see = async (_: unknown, { contract }: HandlerContext): Promise<void> => {
+    isAway = seen.push(contract?.contractId) % 10 === 0;
+    if (isAway) await sleep(50);
+  };
+  mirror.on("contract.created", see, { name: "see" });
+  for (let n = 0; n < 41; n++)
+    await mirror.receive(delivery("contract.created", { id: `c${n}`, seconds: 0, contractId: `CNT-${n}` }));
+  await mirror.jobs.runOnce();
+  isAway = false;
+  expect(new Set(seen).size).toBe(41);
+  expect((await mirror.jobs.list({ state: "dead" })).items).toEqual([]);
+});
+
 it("jobs behind one that hangs are run by another process", async () => {
   const file = temporaryFile();
   const seen: string[] = [];

@@ -3,6 +3,7 @@ import { contractsOf } from "../../queries/contracts.ts";
 import type { MirroredContract } from "../../queries/shapes.ts";
 import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { settle } from "../../shared/result.ts";
 import { monotonicMs } from "../../shared/timers.ts";
 import type { Store } from "../../store/store.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
@@ -35,7 +36,7 @@ const freshMs = 20;
 export type RunResult =
   | { readonly is: "done" }
   | { readonly is: "failed"; readonly error: unknown }
-  /** It was still running when the mirror closed or its lease was lost. */
+  /** It could not begin, or was still running when the mirror closed or its lease was lost. */
   | { readonly is: "stopped" };
 
 export function createRun(parts: RunParts): SlotsParts["run"] {
@@ -44,19 +45,21 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
   /** Never rejects. */
   async function run(handler: Handler, assignment: Assignment, stop: AbortSignal): Promise<RunResult> {
     const limits = { handler: handler.name, timeoutMs, stop };
-    const call = handler.kind === "transaction" ? callInside : callAfter;
+    const isInside = handler.kind === "transaction";
+    const call = isInside ? callInside : callAfter;
+    const contract = await settle(async () => (isInside ? undefined : contractNow(assignment)));
+    if (!contract.ok || stop.aborted) return { is: "stopped" };
+    const contextFor = (signal: AbortSignal) => contextOf(assignment.job, signal, contract.value, logger);
     try {
-      await callInTime(limits, (signal) => call(handler, assignment, contextOf(assignment, signal, logger)));
+      await callInTime(limits, (signal) => call(handler, assignment, contextFor(signal)));
       return { is: "done" };
     } catch (error) {
       return stop.aborted ? { is: "stopped" } : { is: "failed", error: readable(error) };
     }
   }
 
-  const callAfter: CallHandler = async ({ run: call }, assignment, context) => {
-    const contract = await contractNow(assignment);
-    return scope.job(async () => call(assignment.subject as never, { ...context, contract } as never));
-  };
+  const callAfter: CallHandler = ({ run: call }, { subject }, context) =>
+    scope.job(async () => call(subject as never, context as never));
 
   /** As it is now. What was read a moment ago, as most are, is not read again. */
   async function contractNow({ contract, readAtMs }: Assignment): Promise<MirroredContract | undefined> {
@@ -91,8 +94,12 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
 
 type CallHandler = (handler: Handler, assignment: Assignment, context: HandlerContext) => Promise<unknown>;
 
-function contextOf({ job, contract }: Assignment, signal: AbortSignal, logger: Logger): HandlerContext {
-  const { handler, jobKey, attempts } = job;
+function contextOf(
+  { handler, jobKey, attempts }: JobRow,
+  signal: AbortSignal,
+  contract: MirroredContract | undefined,
+  logger: Logger,
+): HandlerContext {
   return { idempotencyKey: `${handler}:${jobKey}`, attempt: attempts, signal, contract, logger };
 }
 
