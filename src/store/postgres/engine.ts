@@ -6,6 +6,7 @@ import { faultOf, lateAnswer, toFaultOf, toLentFault, toStoreFault, toUnavailabl
 import { ignore, type Connection, type Connections } from "./connection.ts";
 import type { SqlValue } from "../sql/codec.ts";
 import type { ArraySession, Engine, Session } from "../sql/session.ts";
+import { isGoingBack } from "../sql/transaction-words.ts";
 
 export interface PostgresEngineParts {
   readonly description: string;
@@ -157,7 +158,7 @@ async function runOnce<T>(
   try {
     if (!isAlone) {
       const begun = session.begin(kind, countdown.timeLeft());
-      // Waited for: after a "begin" that failed, every statement would commit by itself. What reads is refused at its end.
+      // Waited for: after a "begin" that failed, every statement would commit by itself. A read fails at its end then.
       if (kind === "write") await begun;
       else begun.catch(ignore);
     }
@@ -235,8 +236,6 @@ interface TransactionSession extends ArraySession {
   rollback(): Promise<unknown>;
 }
 
-const goesBack = /^\s*rollback\s+(?:(?:work|transaction)\s+)?to\b/i;
-
 /**
  * Statements go out in the order of asking: at once where the driver may have several under way, else one after the
  * other.
@@ -268,7 +267,7 @@ function createSession(
   const forgive = (): void => void Object.assign(progress, { failed: undefined, again: false });
 
   const all: Session["all"] = async (sql, values) => {
-    const undoes = goesBack.test(sql);
+    const undoes = isGoingBack(sql);
     const rows = await inTurn(async () => {
       if (progress.lost || !undoes) refuseFailed();
       refuseLate();
@@ -295,7 +294,7 @@ function createSession(
     },
     execute: async (query) => {
       const result = await inTurn(() => connection.execute(query), toLentFault);
-      if (goesBack.test(query.sql)) forgive();
+      if (isGoingBack(query.sql)) forgive();
       return result;
     },
     driver: connection.driver,

@@ -11,6 +11,7 @@ import { EscrowMirrorError } from "../../shared/errors.ts";
 import type { Lent } from "../store.ts";
 import { prefixPlugin, type MirrorDatabase } from "./database.ts";
 import type { TablePlace } from "./dialect.ts";
+import { isEnding } from "./transaction-words.ts";
 
 export interface LendingParts {
   readonly place: TablePlace;
@@ -71,17 +72,10 @@ async function refuse(): Promise<never> {
   throw isOneAlready();
 }
 
-/**
- * A statement that begins or ends a transaction. Savepoints are the handler's own: it may go back to one. A comment is read in
- * one way alone: a line of dashes would have millions.
- */
-const ending =
-  /^(?:\s|;|--[^\n\r]*(?:[\n\r]|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
-
 /** A handler that commits would store deliveries of its batch whose own handlers have not run yet, and never will. */
 function refuseEnding(statement: unknown): void {
   const text = typeof statement === "string" ? statement : (statement as { text?: unknown } | null)?.text;
-  if (typeof text === "string" && ending.test(text)) throw isOneAlready();
+  if (typeof text === "string" && isEnding(text)) throw isOneAlready();
 }
 
 function isOneAlready(): EscrowMirrorError {
