@@ -94,7 +94,7 @@ function guarded<T extends object>(target: T, check: () => void, checkFirst?: (v
       if (ends.has(key)) return refuseToEnd;
       return (...values: unknown[]) => {
         check();
-        checkFirst?.(values[0]);
+        if (takesStatement.has(key)) checkFirst?.(values[0]);
         const result: unknown = Reflect.apply(value, object, values);
         // Its values are data, whatever they begin with.
         return isStatement(result) ? guarded(result, check) : result;
@@ -102,6 +102,9 @@ function guarded<T extends object>(target: T, check: () => void, checkFirst?: (v
     },
   });
 }
+
+/** How drivers take a statement. */
+const takesStatement = new Set<string | symbol>(["exec", "prepare", "query"]);
 
 /** How drivers end a connection or give it back. */
 const ends = new Set<string | symbol>(["close", "end", "release"]);

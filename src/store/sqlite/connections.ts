@@ -39,7 +39,7 @@ export async function connect(
   if (writer.memory) return inMemory(writer, writeLock);
   const watcher = openBeside(writer, true);
   owned.unshift(watcher);
-  const fileCheck = createFileCheck(path ?? fileOf(writer), watcher);
+  const fileCheck = createFileCheck(path ?? fileOf(writer), writer, watcher);
   return { writer, writeLock, ...openReaders(writer, owned), fileCheck };
 }
 

@@ -24,21 +24,27 @@ const parts = ["", "-wal", "-shm"];
  * was acknowledged would be gone.
  *
  * @param path as it was given: where a restart looks
+ * @param writer the connection that is looked after
  * @param watcher a connection that does nothing else
  */
-export function createFileCheck(path: string, watcher: SqliteHandle): FileCheck {
+export function createFileCheck(path: string, writer: SqliteHandle, watcher: SqliteHandle): FileCheck {
   const file = fileOf(watcher);
   const known = new Map<string, string | undefined>([["", identityOf(file)]]);
   const log = createLogCheck();
-  const versionOf = watchVersion(watcher);
+  const changesOf = reading(writer, "select total_changes()");
+  const versionOf = reading(watcher, "pragma data_version");
+  let changes: unknown;
   let version: unknown;
   return {
     begun: () => {
+      changes = changesOf();
       version = versionOf();
       log.before(`${placeOf(path)}-wal`);
     },
     ended: () => {
-      const hasWritten = versionOf() !== version;
+      // Setting values that stand there already is a change, and writes nothing. The version changes with each commit that wrote
+      // something; but also when another process commits, or starts the log over, just after a transaction of ours.
+      const hasWritten = changesOf() !== changes && versionOf() !== version;
       const place = placeOf(path);
       for (const part of parts) {
         const found = identityOf(place + part);
@@ -52,10 +58,11 @@ export function createFileCheck(path: string, watcher: SqliteHandle): FileCheck 
   };
 }
 
-/** Changes with each commit that wrote something. An update to the values that stand there already writes nothing. */
-function watchVersion(watcher: SqliteHandle): () => unknown {
-  const statement = watcher.prepare("pragma data_version");
-  return () => guarded(() => Object.values(statement.all()[0] as object)[0]);
+/** Reads the one value of a statement. */
+function reading(handle: SqliteHandle, sql: string): () => unknown {
+  const statement = handle.prepare(sql);
+  statement.raw(true);
+  return () => guarded(() => (statement.all()[0] as unknown[])[0]);
 }
 
 /** Where a path leads now, as SQLite would follow it. The path itself if it leads nowhere. */

@@ -17,7 +17,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createFileCheck } from "../../../../src/store/sqlite/file-check.ts";
 import { sqlite } from "../../../../src/store/sqlite/store.ts";
 import type { Mirror } from "../../../../src/mirror/create-mirror.ts";
 import { delivery } from "../../../support/delivery.ts";
@@ -295,6 +296,29 @@ describe("a delivery is acknowledged where a restart finds it:", () => {
     const again = await openMirror({ store: sqlite(file), migrate: "check" });
     expect((await again.contracts.get("CNT-1"))?.status).toBe("Released");
   });
+
+  it.each(["wal_checkpoint(restart)", "wal_checkpoint(truncate)", "wal_checkpoint(passive)"])(
+    "another connection runs %s just after a transaction that wrote nothing",
+    (pragma) => {
+      const file = fileOfItsOwn();
+      const [writer, watcher, other] = [new Database(file), new Database(file), new Database(file)];
+      for (const each of [writer, watcher, other]) onTestFinished(() => void each.close());
+      writer.pragma("journal_mode = wal");
+      writer.exec("create table rows (value integer); insert into rows values (1)");
+      const check = createFileCheck(file, writer, watcher);
+      const inTransaction = (sql: string, then: () => void = () => {}): void => {
+        writer.exec("begin immediate");
+        check.begun();
+        writer.exec(`${sql}; commit`);
+        then();
+        check.ended();
+      };
+      inTransaction("update rows set value = 2");
+      inTransaction("select value from rows", () => void other.pragma(pragma));
+      inTransaction("update rows set value = 3");
+      inTransaction("update rows set value = 4");
+    },
+  );
 
   it("the path was relative, and the process is in another folder by now", async () => {
     const file = fileOfItsOwn();
