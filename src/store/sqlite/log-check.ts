@@ -69,8 +69,8 @@ interface Mark {
 const noLog: Mark = { header: "", frameBytes: 0, end: 0, frame: "" };
 
 /**
- * The frames that stand behind a mark. The last commit among them may be none: a process that is killed before it tells the others of its commit
- * leaves it in the log, until the next one overwrites it.
+ * The frames that stand behind a mark. The last commit among them may be none: a process that is killed before it tells
+ * the others of its commit leaves it in the log, until the next one overwrites it.
  */
 interface Behind {
   /** How many, without a gap. */
