@@ -2,23 +2,18 @@
  * What handlers are promised, through every crash: a row in the delivery's transaction exists exactly once, every job runs at
  * least once, and the order of each contract holds.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { systemClock } from "../../src/shared/clock.ts";
-import { silentLogger } from "../../src/shared/logger.ts";
-import type { DeliveryRow } from "../../src/store/tables/deliveries.ts";
 import type { JobRow } from "../../src/store/tables/handlers.ts";
 import { eventBody } from "../support/delivery.ts";
-import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 import { signBody } from "../../src/signature/sign.ts";
-import { openDatabase } from "./database.ts";
 import { simulatedDeliveries } from "./deliveries.ts";
 import { buildChild, secret, startReceiver, type Delivery, type Receiver } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
 import { chooseSeed, report, secondsSince } from "./report.ts";
+import { databases, readAll, type Site } from "./site.ts";
 
 const kills = Math.ceil(Number(process.env["KILLS"] ?? 20) / 3);
 const pauses = Math.ceil(Number(process.env["KILLS"] ?? 20) / 100);
@@ -33,73 +28,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-interface Site {
-  readonly database: string;
-  /** The integrator's own table. */
-  readonly table: string;
-  /** Where handlers leave their lines. */
-  readonly trace: string;
-  ledger(): Promise<string[]>;
-  /** Whether a transaction that writes is open. */
-  isWriting(): Promise<boolean>;
-}
-
-let sites = 0;
-
-async function openSqlite(): Promise<Site> {
-  const database = join(folder, `handlers-${++sites}.db`);
-  const handle = new Database(database);
-  handle.exec("create table ledger (webhook text primary key)");
-  handle.close();
-  const ledger = async (): Promise<string[]> => {
-    const reading = new Database(database, { readonly: true });
-    const rows = reading.prepare("select webhook from ledger").all() as { webhook: string }[];
-    reading.close();
-    return rows.map(({ webhook }) => webhook);
-  };
-  const isWriting = async (): Promise<boolean> => {
-    const writing = new Database(database, { timeout: 1 });
-    try {
-      writing.exec("begin immediate; rollback");
-      return false;
-    } catch {
-      return true;
-    } finally {
-      writing.close();
-    }
-  };
-  return { database, table: "ledger", trace: openTrace(), ledger, isWriting };
-}
-
-async function openPostgres(): Promise<Site> {
-  const own = freshSchema();
-  await run(`create schema ${own}`);
-  await run(`create table ${own}.ledger (webhook text primary key)`);
-  const ledger = async (): Promise<string[]> =>
-    (await run(`select webhook from ${own}.ledger`)).map(({ webhook }) => String(webhook));
-  const schema = freshSchema();
-  const isWriting = async (): Promise<boolean> => {
-    const locks = await run(
-      `select 1 from pg_locks as l join pg_class as c on c.oid = l.relation
-       where c.relnamespace = to_regnamespace('${schema}') and l.mode = 'RowExclusiveLock'`,
-    );
-    return locks.length > 0;
-  };
-  const database = `${postgresUrl}#${schema}`;
-  return { database, table: `${own}.ledger`, trace: openTrace(), ledger, isWriting };
-}
-
-function openTrace(): string {
-  const trace = join(folder, `trace-${++sites}.txt`);
-  writeFileSync(trace, "");
-  return trace;
-}
-
-const databases = [
-  ["an SQLite file", openSqlite],
-  ["Postgres", openPostgres],
-] as const;
-
 const start = (site: Site, role: "both" | "patient" | "receive" | "poison" | "slow"): Promise<Receiver> =>
   startReceiver(child, site.database, site.trace, role, site.table);
 
@@ -109,7 +37,7 @@ it.each(databases)(
   async (where, open) => {
     const seed = chooseSeed();
     const began = performance.now();
-    const site = await open();
+    const site = await open(folder);
     const random = createRandom(seed);
     const queue = simulatedDeliveries(kills * 4, seed);
     const sent = queue.length;
@@ -146,7 +74,7 @@ it.each(databases)(
   "on %s nothing runs twice where nothing is killed, and a process that only receives loses no job",
   { timeout: 120_000 },
   async (_, open) => {
-    const site = await open();
+    const site = await open(folder);
     const queue = simulatedDeliveries(12, chooseSeed());
     const alive = [await start(site, "patient"), await start(site, "receive"), await start(site, "patient")];
     await bringSome(alive, queue, queue.length, createRandom(1));
@@ -169,7 +97,7 @@ it.each(databases)(
   "on %s a job that ends its process is dead after its attempts, and none that was taken with it",
   { timeout: 120_000 },
   async (_, open) => {
-    const site = await open();
+    const site = await open(folder);
     const receiver = await start(site, "receive");
     const registering = await start(site, "both");
     await registering.post({ headers: {}, body: "" }, "/idle");
@@ -197,7 +125,7 @@ it.each(databases)(
   async (where, open) => {
     const seed = chooseSeed();
     const began = performance.now();
-    const site = await open();
+    const site = await open(folder);
     for (let pause = 0; pause < pauses; pause++) {
       const queue = simulatedDeliveries(4, seed + pause);
       const paused = await start(site, "slow");
@@ -260,18 +188,6 @@ async function bringSome(
 async function dieSoon(victim: Receiver | undefined, random: Random): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, random.next() * 120));
   await victim?.kill();
-}
-
-async function readAll(site: Site): Promise<{ applied: DeliveryRow[]; jobs: JobRow[] }> {
-  const store = openDatabase(site.database);
-  await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
-  const where = [{ field: "outcome", op: "=", value: "applied" }] as const;
-  const found = await store.read(async (reader) => ({
-    applied: await reader.find("deliveries", { where, orderBy: ["seq"] }),
-    jobs: await reader.find("jobs", { orderBy: ["seq"] }),
-  }));
-  await store.close();
-  return found;
 }
 
 interface Line {

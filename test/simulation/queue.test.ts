@@ -4,23 +4,21 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
-import { systemClock } from "../../src/shared/clock.ts";
 import { groupBy } from "../../src/shared/group-by.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
 import type { JobRow } from "../../src/store/tables/handlers.ts";
-import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 import { openDatabase } from "./database.ts";
 import { buildChild, secret } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
 import { chooseSeed, report, secondsSince } from "./report.ts";
+import { databases, readAll, type Site } from "./site.ts";
 
 /** How long the processes of one test go on. */
 const lifeMs = Math.max(3000, Number(process.env["KILLS"] ?? 20) * 150);
@@ -34,51 +32,6 @@ beforeAll(async () => {
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
-
-interface Site {
-  readonly database: string;
-  /** The app's own table. */
-  readonly table: string;
-  readonly trace: string;
-  ledger(): Promise<string[]>;
-}
-
-let sites = 0;
-
-function traceFile(): string {
-  const trace = join(folder, `trace-${++sites}.txt`);
-  writeFileSync(trace, "");
-  return trace;
-}
-
-async function openSqlite(): Promise<Site> {
-  const database = join(folder, `queue-${++sites}.db`);
-  const handle = new Database(database);
-  handle.exec("create table ledger (webhook text primary key)");
-  handle.close();
-  const ledger = async (): Promise<string[]> => {
-    const reading = new Database(database, { readonly: true });
-    const rows = reading.prepare<[], string>("select webhook from ledger").pluck().all();
-    reading.close();
-    return rows;
-  };
-  return { database, table: "ledger", trace: traceFile(), ledger };
-}
-
-async function openPostgres(): Promise<Site> {
-  const own = freshSchema();
-  await run(`create schema ${own}`);
-  await run(`create table ${own}.ledger (webhook text primary key)`);
-  const ledger = async (): Promise<string[]> =>
-    (await run(`select webhook from ${own}.ledger`)).map(({ webhook }) => String(webhook));
-  const database = `${postgresUrl}#${freshSchema()}`;
-  return { database, table: `${own}.ledger`, trace: traceFile(), ledger };
-}
-
-const databases = [
-  ["an SQLite file", openSqlite],
-  ["Postgres", openPostgres],
-] as const;
 
 interface Life {
   readonly process: ChildProcess;
@@ -99,7 +52,7 @@ it.each(databases)(
   async (where, open) => {
     const seed = chooseSeed();
     const began = performance.now();
-    const site = await open();
+    const site = await open(folder);
     const lives = await Promise.all([1, 2, 3].map((n) => start(site, "calm", seed + n, lifeMs)));
     await Promise.all(lives.map(({ ended }) => ended));
     expect(lives.map((life) => life.process.exitCode)).toEqual([0, 0, 0]);
@@ -119,7 +72,7 @@ it.each(databases)(
   async (where, open) => {
     const seed = chooseSeed();
     const began = performance.now();
-    const site = await open();
+    const site = await open(folder);
     const random = createRandom(seed);
     await Promise.all([1, 2, 3].map((n) => disturb(site, random, seed + n * 1000, began + lifeMs)));
     await finish(site);
@@ -178,7 +131,8 @@ async function finish(site: Site): Promise<void> {
 }
 
 async function checkAll(site: Site, lines: readonly Line[]): Promise<void> {
-  const { applied, jobs } = await readAll(site);
+  const { applied: deliveries, jobs } = await readAll(site);
+  const applied = deliveries.map(({ webhookId }) => webhookId);
   const odd = lines.filter(({ what }) => what.startsWith("odd"));
   expect(odd.map(({ what }) => what)).toEqual([]);
   expect(sentIn(lines).filter((webhookId) => !applied.includes(webhookId))).toEqual([]);
@@ -195,18 +149,6 @@ async function checkAll(site: Site, lines: readonly Line[]): Promise<void> {
 
 const sentIn = (lines: readonly Line[]): string[] =>
   lines.filter(({ what }) => what === "sent").map(({ webhookId }) => webhookId);
-
-async function readAll(site: Site): Promise<{ applied: string[]; jobs: JobRow[] }> {
-  const store = openDatabase(site.database);
-  await store.open({ migrate: "check", logger: silentLogger, clock: systemClock });
-  const where = [{ field: "outcome", op: "=", value: "applied" }] as const;
-  const found = await store.read(async (reader) => ({
-    applied: (await reader.find("deliveries", { where })).map(({ webhookId }) => webhookId),
-    jobs: await reader.find("jobs", { orderBy: ["seq"] }),
-  }));
-  await store.close();
-  return found;
-}
 
 interface Line {
   readonly what: string;
