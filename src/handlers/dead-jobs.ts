@@ -2,7 +2,7 @@ import type { NewJob } from "../store/queue.ts";
 import type { Condition, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
-import type { Subscription } from "./subscription.ts";
+import { holdSubscriptions } from "./subscription.ts";
 
 /** Adds jobs for the handlers of `job-dead`. Dead jobs of these handlers themselves add none. */
 export async function notifyOfDead(
@@ -10,11 +10,8 @@ export async function notifyOfDead(
   jobs: readonly Pick<JobRow, "seq">[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const subscriptions = (await tx.find("subscriptions")).filter(
-    ({ kind, filter }) => kind === "event" && "events" in (filter as object),
-  ) as Subscription[];
-  const listeners = subscriptions.filter(
-    ({ filter }) => "events" in filter && filter.events.includes("job-dead"),
+  const listeners = (await holdSubscriptions(tx)).filter(
+    ({ kind, filter }) => kind === "event" && "events" in filter && filter.events.includes("job-dead"),
   );
   if (listeners.length === 0) return;
   const names = new Set(listeners.map(({ name }) => name));

@@ -6,7 +6,7 @@ import { countFailure } from "./transaction/failures.ts";
 import type { HandlerFault } from "./transaction/handler-fault.ts";
 import type { HandlerScope } from "./handler-scope.ts";
 import type { Registry } from "./registry.ts";
-import { jobsFor, type News, type Subscription } from "./subscription.ts";
+import { holdSubscriptions, jobsFor, type News, type Subscription } from "./subscription.ts";
 import { createTransactionRun, type FreshDelivery, type Spent } from "./transaction/transaction-run.ts";
 
 export interface FreshNews extends News {
@@ -46,10 +46,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
   const runInTransaction = createTransactionRun(parts);
   return {
     async subscriptionsOf(tx) {
-      const locked = tx.jobs.lockSubscriptions("shared");
-      const rows = await tx.find("subscriptions");
-      await locked;
-      return rows.filter(({ cursor }) => cursor === null) as Subscription[];
+      return (await holdSubscriptions(tx)).filter(({ cursor }) => cursor === null);
     },
 
     async notify(tx, subscriptions, news, spent) {

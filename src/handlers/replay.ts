@@ -4,7 +4,7 @@ import { checkText } from "../queries/arguments.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { holdPayloads } from "../store/payload.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { eventJob, hears, type AppliedDelivery, type Filter } from "./subscription.ts";
+import { eventJob, hears, holdSubscriptions, type AppliedDelivery } from "./subscription.ts";
 
 /**
  * Adds a job for each handler that listens to the delivery's event. Resolves with their number.
@@ -14,12 +14,10 @@ import { eventJob, hears, type AppliedDelivery, type Filter } from "./subscripti
 export async function addReplay(store: Store, id: string): Promise<number> {
   checkText(id);
   const added = await store.transaction(async (tx) => {
+    const subscriptions = await holdSubscriptions(tx);
     const delivery = await loadApplied(tx, id);
     await holdPayloads(tx, [delivery.contentKey]);
-    const all = await tx.find("subscriptions", { orderBy: ["name"] });
-    const hearing = all.filter(
-      ({ filter }) => "events" in (filter as Filter) && hears(filter as never, delivery),
-    );
+    const hearing = subscriptions.filter(({ filter }) => "events" in filter && hears(filter, delivery));
     const again = ` again ${randomUUID()}`;
     return tx.jobs.insert(hearing.map(({ name }) => eventJob(name, delivery, again)));
   });

@@ -1,12 +1,10 @@
-import { Client } from "pg";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { PermanentError } from "../../src/handlers/errors.ts";
-import { arrayQueueStatements } from "../../src/store/postgres/queue.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import { delivery } from "../support/delivery.ts";
-import { openMirror, testClock } from "../support/mirror.ts";
-import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
+import { openHeld } from "../support/held.ts";
+import { freshSchema, postgresUrl } from "../support/postgres.ts";
 import { describePerson } from "./person-contract.ts";
 import { describePrune } from "./prune-contract.ts";
 import { describeRedact, dumpOf, sentinel } from "./redact-contract.ts";
@@ -18,47 +16,6 @@ const kind = {
 describePrune(kind);
 describeRedact(kind);
 describePerson(kind);
-
-/** A mirror, and a connection beside it that holds it up. */
-async function openHeld() {
-  const schema = freshSchema();
-  const store = postgres({ connectionString: postgresUrl, schema });
-  const clock = testClock();
-  const mirror = await openMirror({ store, clock, jobs: { run: false, maxAttempts: 1 } });
-  const beside = new Client({ connectionString: postgresUrl });
-  await beside.connect();
-  await beside.query("begin");
-  onTestFinished(() => beside.end());
-  const { rows } = await beside.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const pid = rows[0]?.pid ?? 0;
-  const { lockLines, lockName } = arrayQueueStatements({ schema, prefix: "" });
-  return {
-    store,
-    clock,
-    mirror,
-    /** The same in another process. */
-    other: await openMirror({
-      store: postgres({ connectionString: postgresUrl, schema }),
-      clock,
-      jobs: { run: false },
-    }),
-    /** Holds the lines of a contract's jobs: whoever adds one waits. */
-    holdLines: (contractId: string) => beside.query(lockLines, [lockName, [contractId]]),
-    holdJob: (seq: string) => beside.query(`select from "${schema}".jobs where seq = $1 for update`, [seq]),
-    release: () => beside.query("commit"),
-    /** Resolves when so many transactions of this mirror wait for a lock. */
-    waiting: (count: number) =>
-      vi.waitUntil(async () => (await run(blockedBy(pid))).length >= count, { timeout: 20_000 }),
-  };
-}
-
-/** Those that wait for this connection, and those that wait for them. */
-function blockedBy(pid: number): string {
-  return `with recursive held as (
-      select ${pid} as pid union
-      select a.pid from pg_stat_activity as a join held on held.pid = any(pg_blocking_pids(a.pid))
-    ) select 1 as one from held where pid <> ${pid}`;
-}
 
 const of = (contractId: string) =>
   delivery("contract.created", { id: contractId, contractId, seconds: 0, reference: sentinel });
