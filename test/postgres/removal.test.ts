@@ -2,9 +2,12 @@
 import { expect, it } from "vitest";
 import { PermanentError } from "../../src/handlers/errors.ts";
 import { delivery } from "../support/delivery.ts";
-import { openHeld } from "../support/held.ts";
+import { openHeld } from "./held.ts";
 
 const created = delivery("contract.created", { id: "wh-1", seconds: 0, contractId: "CNT-1" });
+const fail = (): never => {
+  throw new PermanentError("always");
+};
 
 it("gets no job of a replay", async () => {
   const { mirror, removeHandler, waiting, release } = await openHeld();
@@ -22,9 +25,6 @@ it("gets no job of a replay", async () => {
 
 it("gets no job of a dead one", async () => {
   const { mirror, removeHandler, waiting, release } = await openHeld();
-  const fail = (): never => {
-    throw new PermanentError("always");
-  };
   mirror.on("contract.created", fail, { name: "fails" });
   mirror.on("job-dead", () => undefined, { name: "removed" });
   await mirror.receive(created);

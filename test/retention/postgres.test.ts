@@ -3,7 +3,7 @@ import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { PermanentError } from "../../src/handlers/errors.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import { delivery } from "../support/delivery.ts";
-import { openHeld } from "../support/held.ts";
+import { openHeld } from "../postgres/held.ts";
 import { freshSchema, postgresUrl } from "../support/postgres.ts";
 import { describePerson } from "./person-contract.ts";
 import { describePrune } from "./prune-contract.ts";

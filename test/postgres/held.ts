@@ -3,8 +3,8 @@ import { Client } from "pg";
 import { onTestFinished, vi } from "vitest";
 import { arrayQueueStatements } from "../../src/store/postgres/queue.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
-import { openMirror, testClock } from "./mirror.ts";
-import { freshSchema, postgresUrl, run } from "./postgres.ts";
+import { openMirror, testClock } from "../support/mirror.ts";
+import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 
 /** A mirror, and a connection beside it that holds it up. */
 export async function openHeld() {
