@@ -72,6 +72,31 @@ it("a job runs again whose end and next claim were committed together, though it
   expect([seen, isLost]).toEqual([[1, 2], false]);
 });
 
+it("a process that heard of no commit of its own leaves no running job behind when it closes", async () => {
+  const file = temporaryFile();
+  const inner = sqlite(file);
+  let isLost = false;
+  const store = withTransactions(inner, async (work) => {
+    const result = await inner.transaction(work);
+    if (isLost) throw new EscrowMirrorError("store-unavailable", "the connection was lost");
+    return result;
+  });
+  const first = await openMirror({ store: sqlite(file), jobs: { run: false } });
+  first.on("*", () => undefined, { name: "see" });
+  await first.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  await first.close();
+  const mirror = await openMirror({ store });
+  const beside = new Database(file);
+  const all = (sql: string): unknown[] => beside.prepare(sql).pluck().all();
+  isLost = true;
+  mirror.on("*", () => undefined, { name: "see" });
+  await expect.poll(() => all("select state from escrow_jobs"), { timeout: 60_000 }).toEqual(["running"]);
+  await mirror.close();
+  expect(all("select state from escrow_jobs")).toEqual(["due"]);
+  expect(all("select worker_id from escrow_workers")).toEqual([]);
+  beside.close();
+});
+
 it("a process that runs jobs in runOnce alone shows that it lives while they run", async () => {
   const [file, clock] = [temporaryFile(), testClock()];
   const mirror = await openMirror({ store: sqlite(file), clock, jobs: { run: false, leaseMs: 100 } });
