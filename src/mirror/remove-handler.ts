@@ -2,7 +2,6 @@ import { EscrowMirrorError } from "../shared/errors.ts";
 import { lastOfFull, type Place } from "../store/pages.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
-import type { JobRow } from "../store/tables/handlers.ts";
 
 /** How many of its jobs one transaction looks at: nobody waits for the length of a backlog. */
 const removedRows = 200;
@@ -22,7 +21,7 @@ export async function removeHandler(store: Store, name: string): Promise<void> {
     after = page.next;
   } while (after !== undefined);
   if (running.length > 0)
-    await store.transaction((tx) => removeJobs(tx, running, ["running", ...otherStates]));
+    await store.transaction((tx) => tx.jobs.remove(running, ["running", ...otherStates]));
 }
 
 interface RemovedPage {
@@ -55,21 +54,10 @@ async function removePage(
 /** @returns those that run now */
 async function removeIdle(tx: StoreTransaction, seqs: readonly number[]): Promise<readonly number[]> {
   if (seqs.length === 0) return [];
-  await removeJobs(tx, seqs, otherStates);
+  await tx.jobs.remove(seqs, otherStates);
   const where = [
     { field: "seq", op: "in", value: seqs },
     { field: "state", op: "=", value: "running" },
   ] as const;
   return (await tx.find("jobs", { where })).map(({ seq }) => seq);
-}
-
-function removeJobs(
-  tx: StoreTransaction,
-  seqs: readonly number[],
-  states: readonly JobRow["state"][],
-): Promise<void> {
-  return tx.remove("jobs", [
-    { field: "seq", op: "in", value: seqs },
-    { field: "state", op: "in", value: states },
-  ]);
 }

@@ -28,6 +28,8 @@ export interface JobQueue {
   revive(seqs: readonly number[]): Promise<void>;
   /** Makes due jobs run now, before the time of their next attempt. The count of attempts goes on. */
   hasten(seqs: readonly number[]): Promise<void>;
+  /** Deletes those of these jobs that are in one of these states, and makes the next job of each line due. */
+  remove(seqs: readonly number[], states: readonly JobRow["state"][]): Promise<void>;
   /** Resolves with those of these contents that an open job still needs: its handler gets the body. */
   owedFor(contentKeys: readonly string[]): Promise<string[]>;
   /** Locks the subscriptions: `shared` for a commit, `exclusive` for a registration. */

@@ -153,6 +153,16 @@ export function createPlainQueue(tx: Plain, clock: () => Clock): JobQueue {
       for (const { seq } of due) await set(seq, { nextAttemptAt: nowPlus(0) });
     },
 
+    async remove(seqs, states) {
+      const where = [
+        { field: "seq", op: "in", value: seqs },
+        { field: "state", op: "in", value: states },
+      ] as const;
+      const gone = await find(where);
+      await tx.remove("jobs", where);
+      for (const job of gone) await promote(job);
+    },
+
     async owedFor(contentKeys) {
       const owed = await find([
         { field: "contentKey", op: "in", value: contentKeys },

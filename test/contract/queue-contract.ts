@@ -19,6 +19,7 @@ type Command =
   | { readonly do: "claim"; readonly worker: number; readonly limit: number; readonly lost: boolean }
   | { readonly do: "end"; readonly run: number; readonly end: number; readonly isStale: boolean }
   | { readonly do: "beat" | "retire"; readonly worker: number }
+  | { readonly do: "remove"; readonly at: number; readonly states: readonly JobRow["state"][] }
   | { readonly do: "reclaim" | "revive" | "hasten" }
   | { readonly do: "wait"; readonly ms: number };
 
@@ -44,6 +45,11 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   },
   fc.record({ do: fc.constantFrom("beat" as const, "retire" as const), worker: fc.nat(1) }),
   fc.record({ do: fc.constantFrom("reclaim" as const, "revive" as const, "hasten" as const) }),
+  fc.record({
+    do: fc.constant("remove" as const),
+    at: fc.nat(9),
+    states: fc.subarray(["waiting", "due", "running", "dead"] as const, { minLength: 1 }),
+  }),
   fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 500, 3000) }),
 );
 
@@ -266,6 +272,11 @@ async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]>
         return store.transaction(async (tx) =>
           tx.jobs.hasten((await tx.find("jobs", { orderBy: ["seq"] })).map(({ seq }) => seq)),
         );
+      case "remove":
+        return store.transaction(async (tx) => {
+          const seqs = (await tx.find("jobs", { orderBy: ["seq"] })).map(({ seq }) => seq);
+          await tx.jobs.remove(seqs.slice(command.at, command.at + 2), command.states);
+        });
       case "wait":
         clock.advance(command.ms);
         return undefined;
@@ -273,11 +284,18 @@ async function tell(inner: Store, story: readonly Command[]): Promise<unknown[]>
   };
   for (const command of story) {
     answers.push(command.do, await carryOut(command));
-    answers.push((await store.read((reader) => reader.find("jobs", { orderBy: ["seq"] }))).map(shown));
+    const rows = await store.read((reader) => reader.find("jobs", { orderBy: ["seq"] }));
+    expect(rows.filter((row) => waitsForNobody(row, rows))).toEqual([]);
+    answers.push(rows.map(shown));
     answers.push(await store.nextJobAt(handlers));
   }
   await store.close();
   return answers;
+}
+
+function waitsForNobody({ handler, contractId, state }: JobRow, rows: readonly JobRow[]): boolean {
+  const line = rows.filter((row) => row.handler === handler && row.contractId === contractId);
+  return state === "waiting" && !line.some((row) => row.state === "due" || row.state === "running");
 }
 
 /** Each database numbers its rows in its own way. */

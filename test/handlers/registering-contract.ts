@@ -121,6 +121,34 @@ export function describeRegistering(name: string, create: () => Store): void {
       expect((await mirror.jobs.list()).items).toEqual([]);
     });
 
+    it("that are registered anew before their last job is removed get what came behind it", async () => {
+      const store = create();
+      const seen: string[] = [];
+      const see = ({ event }: { readonly event: string }): void => void seen.push(event);
+      const other = await open({ store });
+      let isRemoving = false;
+      const slow = withTransactions(store, async (work) => {
+        const result = await store.transaction(work);
+        if (!isRemoving) return result;
+        isRemoving = false;
+        other.on("*", see, { name: "mail" });
+        await other.receive(delivery("contract.approved", { id: "new", seconds: 1 }));
+        return result;
+      });
+      const mirror = await open({ store: slow, jobs: { run: false } });
+      let end: (() => void) | undefined;
+      mirror.on("*", () => new Promise<void>((resolve) => (end = resolve)), { name: "mail" });
+      await mirror.receive(delivery("contract.created", { id: "old", seconds: 0 }));
+      const running = mirror.jobs.runOnce();
+      await expect.poll(() => end).toBeDefined();
+      isRemoving = true;
+      await mirror.handlers.remove("mail");
+      await other.idle();
+      expect([seen, isRemoving]).toEqual([["contract.approved"], false]);
+      end?.();
+      await running;
+    });
+
     it("that are removed and registered anew end with a run of their old jobs none of their new ones", async () => {
       const mirror = await open();
       const ends: (() => void)[] = [];

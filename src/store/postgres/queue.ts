@@ -108,6 +108,10 @@ export function createArrayQueue(
       await session.run(sql.hasten, [now(), bigints(seqs), sql.channel]);
     },
 
+    async remove(seqs, states) {
+      promote(await session.all(sql.remove, [bigints(seqs), texts(states)]));
+    },
+
     async owedFor(contentKeys) {
       const keys = toArray(
         "bytea",
@@ -285,6 +289,8 @@ export function arrayQueueStatements(place: TablePlace) {
         returning handler, state
       )
       select ${tell("$3", "back")}`,
+    remove: `delete from ${jobs} where seq = any($1::bigint[]) and state = any($2::text[])
+      returning handler, contract_id`,
     lease: `insert into ${leases} as l (name, holder, held_until) values ($2, $3, ${timeIn("$4::bigint")})
       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
       where l.holder = excluded.holder or l.held_until < ${timeIn()}

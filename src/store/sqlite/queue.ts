@@ -92,6 +92,11 @@ export function createRowQueue(session: RowSession, sql: RowQueueStatements, clo
       for (const seq of seqs) await session.run(sql.hasten, [nowPlus(0), seq, nowPlus(0)]);
     },
 
+    async remove(seqs, states) {
+      const runs = seqs.map((seq) => [seq, JSON.stringify(states)]);
+      await session.runEach(sql.promote, (await session.allEach(sql.remove, runs)) as SqlValue[][]);
+    },
+
     async owedFor(contentKeys) {
       const runs = contentKeys.map((key) => [encodeValue("hex", key)]);
       const rows = await session.allEach(sql.owedFor, runs);
@@ -195,6 +200,8 @@ export function rowQueueStatements(place: TablePlace) {
         then 'waiting' else 'due' end
       where seq = ? and state = 'dead'`,
     hasten: `update ${jobs} set next_attempt_at = ? where seq = ? and state = 'due' and next_attempt_at > ?`,
+    remove: `delete from ${jobs} where seq = ? and state in (select value from json_each(?))
+      returning handler, contract_id`,
     lease: `insert into ${leases} as l (name, holder, held_until) values (?, ?, ?)
       on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
       where l.holder = excluded.holder or l.held_until < ?
