@@ -64,7 +64,8 @@ export interface JobActions extends JobQueries {
    * Runs jobs until none is due. For cron and serverless hosts, with `jobs: { run: false }`.
    *
    * @returns the number of runs
-   * @throws the signal's reason once it is aborted; EscrowMirrorError `inside-transaction` inside a handler
+   * @throws the signal's reason once it is aborted; EscrowMirrorError `store-unavailable` if the store fails again and
+   *   again, `inside-transaction` inside a handler
    */
   runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{
     /** How many attempts ran. */
@@ -117,7 +118,8 @@ export interface HandlerSurface {
   /**
    * Resolves when no job of this process's handlers is due or running. For tests.
    *
-   * @throws EscrowMirrorError the reason why a handler was refused; `inside-transaction` inside a handler
+   * @throws EscrowMirrorError the reason why a handler was refused; `store-unavailable` if the store fails again and
+   *   again; `inside-transaction` inside a handler
    */
   idle(): Promise<void>;
 }

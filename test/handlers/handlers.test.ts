@@ -72,6 +72,30 @@ it("a job runs again whose end and next claim were committed together, though it
   expect([seen, isLost]).toEqual([[1, 2], false]);
 });
 
+it("runOnce and idle tell of a store that fails on, and the jobs run once it is back", async () => {
+  const inner = sqlite(temporaryFile());
+  const down = new EscrowMirrorError("store-unavailable", "the server is read-only");
+  let isDown = false;
+  const store = withTransactions(inner, async (work) => {
+    if (isDown) throw down;
+    return inner.transaction(work);
+  });
+  const mirror = await openMirror({ store, jobs: { run: false } });
+  const beside = await openMirror({ store });
+  const seen: string[] = [];
+  for (const each of [mirror, beside])
+    each.on("*", ({ contractId }) => void seen.push(contractId), { name: "see" });
+  for (const each of [mirror, beside]) await each.idle();
+  await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  isDown = true;
+  const ends = await Promise.allSettled([mirror.jobs.runOnce(), beside.idle()]);
+  expect(ends.map((end) => end.status === "rejected" && end.reason)).toEqual([down, down]);
+  isDown = false;
+  await mirror.jobs.runOnce();
+  await mirror.idle();
+  expect(seen).toEqual(["CNT-1"]);
+});
+
 it("a process that heard of no commit of its own leaves no running job behind when it closes", async () => {
   const file = temporaryFile();
   const inner = sqlite(file);

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { settle } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
 import { noLongerThan } from "../../shared/within.ts";
 import type { Store } from "../../store/store.ts";
@@ -38,7 +39,10 @@ export interface RunnerParts {
 export interface Runner {
   /** Call it when jobs may be due. */
   wake(): void;
-  /** Runs due jobs until none is left, or the signal is aborted. Resolves with the number of runs. */
+  /**
+   * Runs due jobs until none is left, or the signal is aborted. Resolves with the number of runs. Rejects with the store's
+   * error if it fails again and again.
+   */
   drain(signal?: AbortSignal): Promise<number>;
   /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
@@ -122,7 +126,7 @@ export function createRunner(parts: RunnerParts): Runner {
       await lookout?.stop();
       await noLongerThan(deadlineMs, slots.allOver());
       turns.soon();
-      await turns.over();
+      await settle(() => turns.over());
       await worker.retire();
     },
   };

@@ -7,38 +7,61 @@ import { nextTurn, sleep } from "../../shared/timers.ts";
 export interface Turns {
   /** Asks for a turn. If one is being taken, another follows. */
   soon(): void;
-  /** Resolves when no turn is wanted any more. */
+  /** Resolves when no turn is wanted any more. Rejects with the error of turns that fail again and again; others follow. */
   over(): Promise<void>;
 }
 
 const faultWaitMs = 1000;
+/** So many failures in a row are told to those that wait. */
+const toldAfter = 3;
+
+interface Waiter {
+  resolve(): void;
+  reject(reason: unknown): void;
+}
 
 /** @param mayRetry whether a turn that failed is taken again */
 export function createTurns(take: () => Promise<void>, mayRetry: () => boolean, logger: Logger): Turns {
   let isWanted = false;
-  let taking: Promise<void> | undefined;
+  let isTaking = false;
+  let waiters: Waiter[] = [];
 
   async function takeWhileWanted(): Promise<void> {
-    while (isWanted) {
+    for (let failed = 0; isWanted;) {
       // Runs that end together share a commit.
       await nextTurn();
       isWanted = false;
       const done = await settle(take);
+      failed = done.ok ? 0 : failed + 1;
       if (done.ok) continue;
       const fields = { step: "notify", error: nameOfError(done.error) };
       logger.error(fields, "jobs can't be claimed now: trying again");
+      if (failed >= toldAfter) for (const each of takeWaiters()) each.reject(done.error);
       await sleep(faultWaitMs);
       isWanted = mayRetry();
     }
     // In the same step as the last look at the wish: one that comes between the two would be heard by nobody.
-    taking = undefined;
+    isTaking = false;
+    for (const each of takeWaiters()) each.resolve();
+  }
+
+  function takeWaiters(): Waiter[] {
+    const all = waiters;
+    waiters = [];
+    return all;
   }
 
   return {
     soon: () => {
       isWanted = true;
-      taking ??= takeWhileWanted();
+      if (isTaking) return;
+      isTaking = true;
+      void takeWhileWanted();
     },
-    over: async () => taking,
+    over: () =>
+      new Promise((resolve, reject) => {
+        if (isTaking) waiters.push({ resolve, reject });
+        else resolve();
+      }),
   };
 }
