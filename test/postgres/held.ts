@@ -7,11 +7,11 @@ import { openMirror, testClock } from "../support/mirror.ts";
 import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 
 /** A mirror, and a connection beside it that holds it up. */
-export async function openHeld() {
+export async function openHeld(maxAttempts = 1) {
   const schema = freshSchema();
   const store = postgres({ connectionString: postgresUrl, schema });
   const clock = testClock();
-  const mirror = await openMirror({ store, clock, jobs: { run: false, maxAttempts: 1 } });
+  const mirror = await openMirror({ store, clock, jobs: { run: false, maxAttempts } });
   const beside = new Client({ connectionString: postgresUrl });
   await beside.connect();
   await beside.query("begin");

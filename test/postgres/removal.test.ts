@@ -1,6 +1,6 @@
-/** A handler that is removed in the same moment as it is owed a job. */
+/** A handler that is removed in the same moment as it is owed a job, or as a run of its jobs ends. */
 import { expect, it } from "vitest";
-import { PermanentError } from "../../src/handlers/errors.ts";
+import { PermanentError, RetryAfterError } from "../../src/handlers/errors.ts";
 import { delivery } from "../support/delivery.ts";
 import { openHeld } from "./held.ts";
 
@@ -35,4 +35,25 @@ it("gets no job of a dead one", async () => {
   await running;
   expect((await mirror.jobs.list({ state: "dead" })).items).toMatchObject([{ handler: "fails" }]);
   expect((await mirror.jobs.list({ handler: "removed" })).items).toEqual([]);
+});
+
+it("leaves no job that failed while another was being removed", async () => {
+  const { mirror, other, holdJob, waiting, release } = await openHeld(2);
+  let failNow: (() => void) | undefined;
+  const failOnce = (): Promise<void> =>
+    new Promise((_, reject) => (failNow = () => reject(new RetryAfterError("later", 60))));
+  mirror.on("contract.created", failOnce, { name: "removed" });
+  await mirror.receive(created);
+  const running = mirror.jobs.runOnce();
+  await expect.poll(() => failNow).toBeDefined();
+  await other.receive(delivery("contract.created", { id: "wh-2", seconds: 0, contractId: "CNT-2" }));
+  const [idle] = (await mirror.jobs.list({ state: "due" })).items;
+  await holdJob(idle?.id ?? "");
+  const removing = other.handlers.remove("removed");
+  await waiting(1);
+  failNow?.();
+  await expect.poll(async () => (await mirror.jobs.list({ state: "running" })).items).toEqual([]);
+  await release();
+  await Promise.all([running, removing]);
+  expect((await mirror.jobs.list()).items).toEqual([]);
 });
