@@ -18,8 +18,11 @@ export interface Filled {
   close(): Promise<void>;
 }
 
+/** A mirror that runs jobs would remove the done ones, which are older than a week. */
+const jobs = { run: false };
+
 export async function fillSqlite(path: string, contracts: number): Promise<Filled> {
-  const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret } });
+  const mirror = await createMirror({ store: sqlite(path), webhook: { secrets: secret }, jobs });
   const database = new Database(path);
   database.pragma("synchronous = off");
   for (const sql of fillStatements((table) => `escrow_${table}`, sqliteBytes, contracts)) database.exec(sql);
@@ -33,7 +36,7 @@ export async function fillSqlite(path: string, contracts: number): Promise<Fille
 
 export async function fillPostgres(url: string, schema: string, contracts: number): Promise<Filled> {
   const store = postgres({ connectionString: url, schema });
-  const mirror = await createMirror({ store, webhook: { secrets: secret } });
+  const mirror = await createMirror({ store, webhook: { secrets: secret }, jobs });
   const pool = new Pool({ connectionString: url, max: 1 });
   for (const sql of fillStatements((table) => `${schema}.${table}`, postgresBytes, contracts))
     await pool.query(sql);
