@@ -71,11 +71,13 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
   return async () => {
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
-    const found = await settle(() => undone(store, inspect));
+    const [found, workload, healed] = await Promise.all([
+      settle(() => undone(store, inspect)),
+      settle(() => workloadOf(store, clock)),
+      settle(healing),
+    ]);
     const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
-    const workload = await settle(() => workloadOf(store, clock));
     const { jobs, orphans } = workload.ok ? workload.value : idle;
-    const healed = await settle(healing);
     const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : noWarnings;
     const warnings = warningsOf({
       nowMs: clock.now(),
