@@ -5,6 +5,9 @@ import type { Handler, HandlerContext, HandlerOptions } from "./handler.ts";
 import type { TransactionContext } from "./transaction/call-in-transaction.ts";
 import type { TransitionFilter } from "./subscription.ts";
 
+/** The options beside the name. */
+type Since = Pick<HandlerOptions, "since">;
+
 /** A handler's result. A promise is awaited, and its value is ignored. */
 type Ran = unknown;
 
@@ -53,21 +56,33 @@ export interface DefinedHandler extends HandlerOptions {
  * Defines a handler for `createMirror({ handlers })`.
  *
  * ```ts
- * const emailBuyer = defineHandler("email-buyer", "refund.full-succeeded", async (event, ctx) => {
+ * const emailBuyer = defineHandler("email-buyer", "refund.full-succeeded", async (event) => {
  *   const to = await emailOfOrder(event.reference);
- *   await mail.send({ to, idempotencyKey: ctx.idempotencyKey });
+ *   await mail.send({ to, idempotencyKey: `refund-${event.contractId}-${event.transactionId}` });
  * });
  * ```
  *
  * @param on an event type, a list of them, `"*"`, or `{ entity, from, to }` for moves
+ * @param options `since`: a new handler starts with deliveries received at or after this time
  */
-export function defineHandler(name: string, on: TransitionOn, run: TransitionHandler): DefinedHandler;
+export function defineHandler(
+  name: string,
+  on: TransitionOn,
+  run: TransitionHandler,
+  options?: Since,
+): DefinedHandler;
 export function defineHandler<On extends EventName>(
   name: string,
   on: On | readonly On[],
   run: EventHandler<On>,
+  options?: Since,
 ): DefinedHandler;
-export function defineHandler(name: string, on: unknown, run: unknown): DefinedHandler {
+export function defineHandler(
+  name: string,
+  on: unknown,
+  run: unknown,
+  { since }: Since = {},
+): DefinedHandler {
   const isTransition = typeof on === "object" && on !== null && "entity" in on;
-  return { name, kind: isTransition ? "transition" : "event", on, run };
+  return { name, kind: isTransition ? "transition" : "event", on, run, since };
 }

@@ -237,6 +237,31 @@ export function describeRegistering(name: string, create: () => Store): void {
       expect(seen.sort()).toEqual(["CNT-1", "pending"]);
     });
 
+    it("that were defined with the mirror can start at a time of their own", async () => {
+      const clock = testClock();
+      const store = create();
+      const first = await open({ store, clock });
+      await first.receive(delivery("contract.created", { id: "c1", seconds: 0, contractId: "CNT-1" }));
+      clock.advance(60_000);
+      await first.receive(delivery("contract.created", { id: "c2", seconds: 60, contractId: "CNT-2" }));
+      const seen: string[] = [];
+      const see =
+        (handler: string) =>
+        ({ contractId }: { contractId: string }) =>
+          void seen.push(`${handler} ${contractId}`);
+      const since = new Date(noonMs + 30_000);
+      const handlers = [
+        defineHandler("from-now", "contract.created", see("from-now")),
+        defineHandler("from-time", "contract.created", see("from-time"), { since }),
+        defineHandler("moves", { entity: "contract", to: "pending" }, see("moves"), {
+          since: new Date(noonMs),
+        }),
+      ];
+      const mirror = await open({ store, clock, handlers });
+      await mirror.idle();
+      expect(seen.sort()).toEqual(["from-time CNT-2", "moves CNT-1", "moves CNT-2"]);
+    });
+
     it("stop the store's fault at the sender: who can't be registered now lets no delivery pass", async () => {
       const inner = create();
       let isAway = false;
