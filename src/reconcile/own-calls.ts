@@ -133,7 +133,7 @@ async function open(
   await commitOnce(commit, {
     take: async (tx) => {
       const [wentIn] = await tx.insert("intents", [intent]);
-      if (wentIn !== true) throw alreadyRequested(what);
+      if (wentIn !== true) throw alreadyRequested(intent, what);
       return { inputs: await insertInputs(tx, requests), deliveries: [] };
     },
   });
@@ -181,10 +181,15 @@ async function keep(done: string, store: () => Promise<void>): Promise<void> {
   }
 }
 
-function alreadyRequested(what: string): EscrowMirrorError {
+/** No read closes a create: the service has no list of contracts, and two can have one reference. */
+function alreadyRequested({ kind }: IntentRow, what: string): EscrowMirrorError {
+  const advice =
+    kind === "create"
+      ? "wait for its webhook. If the service says that it has no such contract, use another reference"
+      : "wait for its webhook, or call mirror.contracts.refresh()";
   return new EscrowMirrorError(
     "already-requested",
-    `${what} was requested before, and nothing has told yet how that went: wait for its webhook, or reconcile. Nothing was sent`,
+    `${what} was requested before, and its result is not known yet: ${advice}. Nothing was sent`,
   );
 }
 

@@ -51,8 +51,8 @@ export interface ContractActions {
    * the answer is lost, a webhook completes the contract. The request is never sent twice.
    *
    * @param input as for `client.contracts.create`. Without a `reference` the mirror makes one
-   * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: then you find
-   *   the contract by its reference
+   * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: it has the
+   *   reference
    * @throws EscrowMirrorError `already-requested` while another contract with this reference is requested;
    *   `invalid-configuration` without a client; `store-unavailable`; `inside-transaction`
    */
@@ -76,7 +76,7 @@ export interface CreatedInMirror {
   readonly checkoutUrl: string;
 }
 
-/** Refunds that are requested through the mirror. It needs the option `client` of `createMirror`. */
+/** Refunds that are requested through the mirror. They need the option `client` of `createMirror`. */
 export interface RefundActions {
   /**
    * Requests a refund, and resolves when the mirror has its id. The mirror stores the refund as `requested` before it sends
@@ -85,7 +85,7 @@ export interface RefundActions {
    * @param input as for `client.contracts.refund`
    * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown`, its webhook or `contracts.refresh` shows
    *   the result
-   * @throws EscrowMirrorError `already-requested` while another refund of the same target is requested;
+   * @throws EscrowMirrorError `already-requested` while another refund of the same contract or milestone is requested;
    *   `invalid-configuration` without a client; `store-unavailable`; `inside-transaction`
    */
   create(contractId: string, input: RefundInput, options?: CallOptions): Promise<MirroredRefund>;
