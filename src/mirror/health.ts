@@ -14,11 +14,14 @@ import { failuresAlarm, warningsOf } from "./warnings.ts";
 /** The mirror's state at one moment. */
 export interface Health {
   /**
-   * `false` while the store can't be used, too many deliveries wait, a watchdog sees the subscription disabled, or five
-   * verified deliveries in a row did not get a 2xx. Forged requests don't change it.
+   * `false` while the store can't be used, too many deliveries wait, a watchdog sees the subscription disabled, or the
+   * last five answers to verified deliveries were not 2xx. Forged requests don't change it.
    */
   readonly ok: boolean;
-  /** The number of verified deliveries in a row that did not get a 2xx from this process. Ten disable the subscription. */
+  /**
+   * How many answers in a row to verified deliveries were not 2xx, in this process. Retries count too. The service counts a
+   * delivery only after its last retry, and disables the subscription at ten.
+   */
   readonly consecutiveFailures: number;
   /** When the newest non-duplicate delivery arrived. ISO 8601. */
   readonly lastDeliveryAt: string | null;

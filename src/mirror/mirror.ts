@@ -47,7 +47,8 @@ export interface Mirror extends HandlerSurface {
   /** The stored deliveries. */
   readonly deliveries: DeliveryQueries & {
     /**
-     * Makes new jobs for a delivery, one for each of its handlers. The mirror's state does not change.
+     * Makes new jobs for a delivery, one for each of its `on` and `inTransaction` handlers. The mirror's state does not
+     * change.
      *
      * @param id the `id` of an item of `deliveries.list()`, not its webhook id: two deliveries can have the same webhook
      * id
@@ -79,8 +80,9 @@ export interface Mirror extends HandlerSurface {
   readonly anomalies: AnomalyQueries;
   /**
    * Reads contracts from the API and corrects the mirror. Use it if webhooks may be lost. It reads contracts with a failed
-   * delivery in the service's log, contracts in progress, and ended contracts that look incomplete. You can call it at any
-   * time, in several processes at once. If it stops early, a call within the next hour continues it.
+   * delivery in the service's log, contracts that the mirror lacks, contracts in progress, and ended contracts that look
+   * incomplete. You can call it at any time, in several processes at once. If it stops early, a call with the same `since`
+   * within the next hour continues it.
    *
    * @throws EscrowMirrorError `invalid-configuration` without a client; `invalid-argument`; `inside-transaction`; the
    *   signal's reason; the error of the 20th contract in a row, if the API or the store is down

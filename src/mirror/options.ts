@@ -20,12 +20,15 @@ export interface MirrorOptions {
   readonly store: Store;
   /** `auto` (default) creates and migrates the tables. `check` refuses to start if their version is another. */
   readonly migrate?: "auto" | "check" | undefined;
-  /** How deliveries are verified. Without it the mirror only reads: deliveries get 503 (`no-secret`). */
+  /**
+   * How deliveries are verified. Without it the mirror does everything else, but answers every delivery with 503
+   * (`no-secret`).
+   */
   readonly webhook?: WebhookOptions | undefined;
   /**
    * The service's API: `createClient({ … })` of `escrow-mirror/client`. `contracts.create`, `checkoutUrl`, `refresh` and
-   * `import`,
-   * `refunds.create`, `reconcile`, `rotateSecret` and `startWatchdog` need it; `contracts.waitFor` asks it if webhooks are late.
+   * `import`, `refunds.create`, `reconcile`, `rotateSecret` and `startWatchdog` need it. `contracts.waitFor` asks it if
+   * webhooks are late.
    */
   readonly client?: MirrorClient | undefined;
   /** `skewMs`: how much two clocks of the service may differ. Milliseconds, default 60,000. */
@@ -47,7 +50,7 @@ export interface MirrorOptions {
    * webhook before that.
    */
   readonly intentTimeoutMs?: number | undefined;
-  /** A tracer and a meter of OpenTelemetry, either or both. Without them, `mirror.metrics()` shows the same numbers. */
+  /** A tracer and a meter of OpenTelemetry, either or both. `mirror.metrics()` works with and without them. */
   readonly telemetry?: TelemetryOptions | undefined;
   /**
    * A logger like pino's or the console. It never gets a secret, a signature or a payload. Default: silent, except
@@ -69,7 +72,7 @@ export interface WebhookOptions {
   readonly signature?: SignatureOption | undefined;
   /** Default `X-Service-`. */
   readonly headerPrefix?: string | undefined;
-  /** The largest body. Bytes, default 1,048,576. Larger ones get 413, which the service does not retry. */
+  /** The largest body. Bytes, default 1,048,576. Larger ones get 413: don't count on a retry. */
   readonly maxBodyBytes?: number | undefined;
   /**
    * How far a *signed* timestamp may be from now. Milliseconds, default 24 h past and 5 min future. Unused if the

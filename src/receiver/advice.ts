@@ -11,7 +11,7 @@ export const adviceOn: Readonly<Partial<Record<Reason, string>>> = {
     "signed with none of the secrets. Answered 503, because the configured secret may be wrong. Compare the secret with the service's; the log names the likely cause",
   "timestamp-missing": "the signed timestamp is missing. Check webhook.signature, and that no proxy drops it",
   "timestamp-unparseable": "the signed timestamp is not in the scheme's unit. Check webhook.signature",
-  "body-too-large": "answered 413, which the service does not retry. Raise webhook.maxBodyBytes",
+  "body-too-large": "answered 413: don't count on a retry. Raise webhook.maxBodyBytes",
   "raw-body-unavailable":
     "a parser consumed the body before the mirror got it. Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body",
   "no-secret": "this mirror has no signing secret. Pass webhook.secrets to createMirror",
