@@ -29,11 +29,11 @@ export interface RegisteredHandler {
 
 /** Reads and removes registered handlers. */
 export interface HandlerQueries {
-  /** Every registered handler, by name. */
+  /** Every registered handler, sorted by name. */
   list(): Promise<RegisteredHandler[]>;
   /**
-   * Removes a handler for good. It gets no more jobs. Its open and dead jobs are deleted. A job that runs now goes on to its
-   * end, and is not tried again.
+   * Removes a handler for good. It gets no more jobs. Its jobs that are not done are deleted. A job that runs now goes on to
+   * its end, and is not tried again.
    *
    * @throws EscrowMirrorError `not-found`
    */
@@ -102,7 +102,8 @@ export interface HandlerSurface {
   /**
    * Calls `handler` in the delivery's own transaction. Rows that it writes through `trx` or `connection` are committed with
    * the delivery, or not at all. If it throws, the service sends the delivery again. At the third failure the delivery is
-   * committed without it, and its job is dead.
+   * committed without it, and its job is dead. Register it in every process that receives. Elsewhere it runs after the
+   * commit, in a transaction of its own.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
@@ -118,8 +119,8 @@ export interface HandlerSurface {
   /**
    * Resolves when no job of this process's handlers is due or running. For tests.
    *
-   * @throws EscrowMirrorError the reason why a handler was refused; `store-unavailable` if the store fails again and
-   *   again; `inside-transaction` inside a handler
+   * @throws EscrowMirrorError `invalid-configuration` if a handler was refused, because its name has another kind;
+   *   `store-unavailable` if the store fails again and again; `inside-transaction` inside a handler
    */
   idle(): Promise<void>;
 }

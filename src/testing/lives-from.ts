@@ -20,7 +20,7 @@ export interface Life {
 
 /**
  * Generates lives of contracts, with milestones, payments, disputes and refunds, in both editions of the service. The same
- * seed always gives the same lives. Each life is of another contract.
+ * seed always gives the same lives. Each life belongs to a different contract.
  *
  * ```ts
  * for (const { deliveries, truth } of livesFrom(1, 100)) …

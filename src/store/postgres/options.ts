@@ -21,9 +21,8 @@ export interface PostgresOptions {
    * Stores raw bodies and headers in a table of their own, with one partition for each `day` or `month` of arrival.
    * Pruning then drops partitions instead of deleting rows. Ids and hashes stay in place, so duplicates are recognised for
    * ever. The first `createMirror` with `migrate: "auto"`, or `escrow-mirror migrate --partition`, makes the partitions.
-   * Then restart the processes that already run. Later processes find the partitions, with or without this option. Default:
-   * not
-   * partitioned.
+   * Then restart the processes that already run. Later processes find the partitions, with or without this option.
+   * Default: not partitioned.
    */
   readonly partition?: Period | undefined;
   /**

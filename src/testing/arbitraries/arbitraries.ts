@@ -19,7 +19,7 @@ export interface Signing {
 
 /** Generators for fast-check. fast-check shrinks a failing case to a short story, and prints it as a timeline. */
 export const arbitraries = {
-  /** Lives of a contract: walks over the exported state machines, and the service's steps back. */
+  /** Random lives of one contract. They include the steps back that the service can take. */
   contractLife: (constraints: LifeConstraints = {}): fc.Arbitrary<ContractLife> =>
     contractLife(constraints).map((life) => printing(life, () => tellStory(life))),
 

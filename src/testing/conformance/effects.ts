@@ -7,7 +7,7 @@ import type { Found, Trial } from "./trial.ts";
 const remember =
   "Store the payload's id, or a digest of the body, in a unique column, in the same transaction as the effect. The header's id is not signed: anybody who replays a delivery can change it.";
 const byTime =
-  "Order events by data.timestamp and previousStatus, not by their arrival: retries come up to 72 minutes late.";
+  "Order events by data.timestamp and previousStatus, not by their arrival: retries come up to 73 minutes late.";
 
 export const effectTrials: readonly Trial[] = [
   {

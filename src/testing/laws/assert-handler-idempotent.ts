@@ -25,7 +25,7 @@ export interface IdempotentOptions {
  * ```ts
  * await assertHandlerIdempotent((mirror) => {
  *   const sent = new Set<string>();
- *   mirror.on("payment.completed", (_, ctx) => sent.add(ctx.idempotencyKey), { name: "ship" });
+ *   mirror.on("payment.completed", (event) => sent.add(`${event.contractId}-${event.transactionId}`), { name: "ship" });
  *   return () => sent.size;
  * }, deliveries);
  * ```
