@@ -34,9 +34,10 @@ mirror.inTransaction(
 // At least once: the key prevents a second mail.
 mirror.on(
   ["refund.full-succeeded", "milestone.refund.full-succeeded"],
-  ({ contractId }, { idempotencyKey }) => {
+  ({ contractId, transactionId }) => {
     const mail = `The refund of ${contractId} has arrived.`;
-    shop.prepare("insert or ignore into outbox values (?, ?)").run(mail, idempotencyKey);
+    const key = `refund-${contractId}-${transactionId}`;
+    shop.prepare("insert or ignore into outbox values (?, ?)").run(mail, key);
   },
   { name: "email-buyer" },
 );

@@ -13,8 +13,8 @@ export function registerOrders(mirror: Mirror): () => Orders {
   const statuses = new Map<string, string>();
   mirror.on(
     "payment.completed",
-    // The key is the same for each attempt: one parcel, however often the handler runs.
-    ({ contractId }, { idempotencyKey }) => void parcels.set(idempotencyKey, contractId),
+    // The key is of the payment: one parcel, however often the handler runs.
+    ({ contractId, transactionId }) => void parcels.set(`${contractId}-${transactionId}`, contractId),
     { name: "ship" },
   );
   mirror.on(

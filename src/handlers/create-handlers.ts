@@ -103,7 +103,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
     },
 
     replay: async (id) => {
-      const added = await addReplay(store, id);
+      const added = await addReplay(scope.wrap(store), id);
       runner.wake();
       return added;
     },

@@ -53,7 +53,8 @@ export interface Mirror extends HandlerSurface {
      * @param id the `id` of an item of `deliveries.list()`, not its webhook id: two deliveries can have the same webhook
      * id
      * @returns how many jobs it made
-     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found` if no applied delivery has this id
+     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found` if no applied delivery has this id;
+     *   `inside-transaction`
      */
     replay(id: string): Promise<number>;
   };
@@ -133,11 +134,13 @@ export interface Mirror extends HandlerSurface {
    * @throws EscrowMirrorError `invalid-argument`; `store-unavailable`; `inside-transaction`
    */
   redact(contractId: string): Promise<Redacted>;
-  /** The mirror's state, for a health check. Never rejects. */
+  /**
+   * The mirror's state, for a health check. It rejects only inside an `inTransaction` handler, with `inside-transaction`.
+   */
   health(): Promise<Health>;
   /**
    * The counts of this process and the gauges of `health()`, in the Prometheus text format (0.0.4). Send it as
-   * `text/plain; version=0.0.4; charset=utf-8`. Never rejects.
+   * `text/plain; version=0.0.4; charset=utf-8`. It rejects only where `health()` does.
    */
   metrics(): Promise<string>;
   /** Kysely for your own reads and joins. Its connection can't write. */

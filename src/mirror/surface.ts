@@ -55,8 +55,14 @@ export function createSurface(settings: MirrorSettings, parts: MirrorParts): Mir
     ...createUpkeep(parts, commit, service),
     receive: (request) => receiver.receive(request),
     startWatchdog: (options) => background.startWatchdog(options),
-    health: async () => (await look()).health,
-    metrics: async () => telemetry.text(await readGauges()),
+    health: async () => {
+      scope.refuseInTransaction("mirror.health()");
+      return (await look()).health;
+    },
+    metrics: async () => {
+      scope.refuseInTransaction("mirror.metrics()");
+      return telemetry.text(await readGauges());
+    },
     get db() {
       return store.db;
     },

@@ -128,7 +128,7 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
       expect(await rowsOf(mirror, table)).toEqual([]);
     });
 
-    it("read what the delivery did through the mirror, and may not wait for themselves", async () => {
+    it("read what the delivery did through the mirror, and hand it no delivery", async () => {
       const { mirror } = await open();
       const seen: unknown[] = [];
       mirror.inTransaction(
@@ -136,24 +136,40 @@ export function describeInTransaction(name: string, create: () => Promise<Ledger
         async ({ contractId }) => {
           seen.push((await mirror.contracts.get(contractId))?.status);
           seen.push((await mirror.receive(delivery("contract.created", { id: "other", seconds: 1 }))).reason);
-          seen.push(
-            await codeOf(mirror.idle()),
-            await codeOf(mirror.close()),
-            await codeOf(mirror.contracts.waitFor("X", "Escrow")),
-          );
         },
         { name: "inside" },
       );
       expect(await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }))).toMatchObject({
         status: 200,
       });
-      expect(seen).toEqual([
-        "pending",
-        "inside-transaction",
-        "inside-transaction",
-        "inside-transaction",
-        "inside-transaction",
-      ]);
+      expect(seen).toEqual(["pending", "inside-transaction"]);
+    });
+
+    it.each<[string, (mirror: Mirror) => Promise<unknown>]>([
+      ["close", (mirror) => mirror.close()],
+      ["contracts.waitFor", (mirror) => mirror.contracts.waitFor("X", "Escrow")],
+      ["deliveries.replay", (mirror) => mirror.deliveries.replay("X")],
+      ["handlers.remove", (mirror) => mirror.handlers.remove("inside")],
+      ["health", (mirror) => mirror.health()],
+      ["idle", (mirror) => mirror.idle()],
+      ["jobs.retry", (mirror) => mirror.jobs.retry("1")],
+      ["jobs.retryAll", (mirror) => mirror.jobs.retryAll()],
+      ["jobs.runOnce", (mirror) => mirror.jobs.runOnce()],
+      ["metrics", (mirror) => mirror.metrics()],
+      ["prune", (mirror) => mirror.prune({ jobs: 0 })],
+      ["quarantine.dismiss", (mirror) => mirror.quarantine.dismiss("X")],
+      ["quarantine.release", (mirror) => mirror.quarantine.release("X")],
+      ["rebuild", (mirror) => mirror.rebuild()],
+      ["redact", (mirror) => mirror.redact("CNT-1")],
+      ["rotateSecret", (mirror) => mirror.rotateSecret({ save: async () => {} })],
+    ])("may not wait for themselves in %s", async (_name, call) => {
+      const { mirror } = await open();
+      const codes: unknown[] = [];
+      mirror.inTransaction("contract.created", async () => void codes.push(await codeOf(call(mirror))), {
+        name: "inside",
+      });
+      const answer = await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      expect([answer.status, codes]).toEqual([200, ["inside-transaction"]]);
     });
 
     it("whose code is elsewhere are run there, in a transaction that ends their job too", async () => {
