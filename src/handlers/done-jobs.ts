@@ -97,7 +97,13 @@ export async function sweepPage(
     { without: allBut("jobs", ["seq", "jobKey", "createdAt", "finishedAt"]) },
   );
   const old = page.filter(({ jobKey, finishedAt }) => !isOncePerEver(jobKey) && (finishedAt ?? "") < before);
-  if (old.length > 0) await tx.remove("jobs", [{ field: "seq", op: "in", value: old.map(({ seq }) => seq) }]);
+  // A dead job may have been retried meanwhile: it is owed again.
+  if (old.length > 0)
+    await tx.remove("jobs", [
+      { field: "seq", op: "in", value: old.map(({ seq }) => seq) },
+      { field: "state", op: "=", value: state },
+      { field: "finishedAt", op: "<", value: before },
+    ]);
   const last = lastOfFull(page, rowsMax);
   return { removed: old.length, next: last && [last.createdAt, last.seq] };
 }

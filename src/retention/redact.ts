@@ -178,11 +178,7 @@ async function awaitRunning(tx: StoreTransaction, contractId: string, after: Pla
     { without: allBut("jobs", ["seq", "contractId", "createdAt"]) },
   );
   const own = page.filter((job) => job.contractId === contractId);
-  await tx.updateEach(
-    "jobs",
-    "seq",
-    own.map(({ seq }) => ({ seq, lastError: null })),
-  );
+  await redactJobRows(tx, own);
   const last = lastOfFull(page, jobRows);
   return last && [last.createdAt, last.seq];
 }
@@ -192,7 +188,7 @@ async function redactJobs(tx: StoreTransaction, contractId: string, after: Place
   const page = await tx.walk(
     "jobs",
     { by: ["seq"], after, rowsMax: jobRows },
-    { without: allBut("jobs", ["seq", "contractId", "payload", "lastError"]) },
+    { without: allBut("jobs", ["seq", "contractId"]) },
   );
   await redactJobRows(
     tx,

@@ -109,7 +109,7 @@ export interface StoreReader {
   lookup<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
-    values: readonly string[],
+    values: readonly (string | number)[],
     without?: readonly FieldOf<Name>[],
     limitEach?: number,
   ): Promise<Tables[Name][]>;
@@ -135,7 +135,7 @@ export interface StoreTransaction extends StoreReader {
   lock<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
-    values: readonly string[],
+    values: readonly (string | number)[],
     without?: readonly FieldOf<Name>[],
   ): Promise<Tables[Name][]>;
   /** Inserts rows, except those whose key or unique field is taken. Resolves with whether each was inserted. */

@@ -143,7 +143,7 @@ function createDraft(base: Content, nextSeq: () => number): Draft {
     async lookup<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
-      values: readonly string[],
+      values: readonly (string | number)[],
       without?: readonly FieldOf<Name>[],
       limitEach = Number.POSITIVE_INFINITY,
     ) {

@@ -1,4 +1,4 @@
-/** A handler that is removed in the same moment as it is owed a job, or as a run of its jobs ends. */
+/** A job or a handler that is removed in the same moment as something else is done with it. */
 import { expect, it } from "vitest";
 import { PermanentError, RetryAfterError } from "../../src/handlers/errors.ts";
 import { delivery } from "../support/delivery.ts";
@@ -56,4 +56,37 @@ it("leaves no job that failed while another was being removed", async () => {
   await release();
   await Promise.all([running, removing]);
   expect((await mirror.jobs.list()).items).toEqual([]);
+});
+
+it("a dead job that is retried while it is pruned is owed again", async () => {
+  const { mirror, other, clock, holdJob, waiting, release } = await openHeld();
+  mirror.on("contract.created", fail, { name: "mail" });
+  await mirror.receive(created);
+  await mirror.jobs.runOnce();
+  const [dead] = (await mirror.jobs.list({ state: "dead" })).items;
+  clock.advance(1000);
+  await holdJob(dead?.id ?? "");
+  const retrying = other.jobs.retry(dead?.id ?? "");
+  await waiting(1);
+  const pruning = mirror.prune({ jobs: 0 });
+  await waiting(2);
+  await release();
+  await Promise.all([retrying, pruning]);
+  expect((await mirror.jobs.list()).items).toMatchObject([{ handler: "mail", state: "due" }]);
+});
+
+it("a redaction goes on though a handler is removed whose job it is about to erase", async () => {
+  const { mirror, other, holdJob, waiting, release } = await openHeld();
+  mirror.on("contract.created", fail, { name: "mail" });
+  await mirror.receive(created);
+  await mirror.jobs.runOnce();
+  const [dead] = (await mirror.jobs.list({ state: "dead" })).items;
+  await holdJob(dead?.id ?? "");
+  const removing = other.handlers.remove("mail");
+  await waiting(1);
+  const redacting = mirror.redact("CNT-1");
+  await waiting(2);
+  await release();
+  await removing;
+  expect(await redacting).toMatchObject({ known: true });
 });

@@ -149,11 +149,11 @@ async function adoptJobs(
   jobKeys: readonly string[],
 ): Promise<void> {
   const adopt = async (jobs: readonly JobRow[]): Promise<void> => {
-    await redactJobRows(tx, jobs);
+    const held = await redactJobRows(tx, jobs);
     await tx.updateEach(
       "jobs",
       "seq",
-      jobs.map(({ seq }) => ({ seq, contractId })),
+      held.map(({ seq }) => ({ seq, contractId })),
     );
   };
   const telling = await tx.find("jobs", { where: [{ field: "jobKey", op: "in", value: jobKeys }] });
@@ -162,16 +162,22 @@ async function adoptJobs(
   for (const { seq } of telling) await adopt(await tx.find("jobs", { where: ofDead(seq) }));
 }
 
-/** Removes an anomaly's text, and the errors of the job and of a dead one that it tells of. The jobs still run. */
-export function redactJobRows(
+/**
+ * Removes an anomaly's text, and the errors of the job and of a dead one that it tells of. The jobs still run. Resolves with
+ * those that are still there: a handler may be removed meanwhile.
+ */
+export async function redactJobRows(
   tx: StoreTransaction,
-  jobs: readonly Pick<JobRow, "seq" | "payload">[],
-): Promise<void> {
-  return tx.updateEach(
+  jobs: readonly Pick<JobRow, "seq">[],
+): Promise<readonly Pick<JobRow, "seq">[]> {
+  const seqs = jobs.map(({ seq }) => seq);
+  const held = await tx.lock("jobs", "seq", seqs, allBut("jobs", ["seq", "payload"]));
+  await tx.updateEach(
     "jobs",
     "seq",
-    jobs.map(({ seq, payload }) => ({ seq, payload: withoutTexts(payload), lastError: null })),
+    held.map(({ seq, payload }) => ({ seq, payload: withoutTexts(payload), lastError: null })),
   );
+  return held;
 }
 
 function withoutTexts(payload: unknown): unknown {

@@ -30,7 +30,7 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
     async lookup<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
-      values: readonly string[],
+      values: readonly (string | number)[],
       without: readonly FieldOf<Name>[] = [],
       limitEach?: number,
     ) {
@@ -51,7 +51,7 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
     async lock<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
-      values: readonly string[],
+      values: readonly (string | number)[],
       without: readonly FieldOf<Name>[] = [],
     ) {
       if (values.length === 0) return [];
@@ -110,7 +110,7 @@ export function createArrayBatches(session: ArraySession, statements: ArrayState
   return batches;
 }
 
-function toValues(table: TableName, field: string, values: readonly string[]): Buffer {
+function toValues(table: TableName, field: string, values: readonly (string | number)[]): Buffer {
   const { type } = columnOf(table, field);
   return toArray(
     arrayTypeOf(type),

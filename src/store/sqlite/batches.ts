@@ -20,7 +20,7 @@ export function createRowBatches(session: RowSession, statements: RowStatements)
     async lookup<Name extends TableName>(
       table: Name,
       field: FieldOf<Name>,
-      values: readonly string[],
+      values: readonly (string | number)[],
       without: readonly FieldOf<Name>[] = [],
       limitEach?: number,
     ) {
