@@ -4,7 +4,7 @@ import type { MirrorOptions } from "../../src/mirror/options.ts";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import type { PostgresTarget } from "../../src/store/postgres/options.ts";
-import { channelOf } from "../../src/store/postgres/listen.ts";
+import { channelOf, listenForJobs } from "../../src/store/postgres/listen.ts";
 import { postgres } from "../../src/store/postgres/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery } from "../support/delivery.ts";
@@ -124,6 +124,48 @@ describe.each(targets)("a store that listens, over %s", (_, target) => {
 function listenersOf(schema: string, what = "pid"): string {
   return `select ${what} from pg_stat_activity where query = 'listen "${channelOf({ schema, prefix: "" })}"'`;
 }
+
+it("a mirror whose pool has no connection left to listen on closes", async () => {
+  const [pool, schema] = [openPool(postgresUrl, { max: 2 }), freshSchema()];
+  const store = withoutLooking(postgres({ pool, schema, listen: true, deadlineMs: 500 }));
+  const mirror = await openMirror({ store, clock: systemClock });
+  mirror.on("*", () => undefined, { name: "see" });
+  await mirror.idle();
+  await expect.poll(() => isListening(schema)).toBe(true);
+  const first = await pool.connect();
+  const second = pool.connect();
+  await run(
+    `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "${channelOf({ schema, prefix: "" })}"'`,
+  );
+  await second;
+  await expect.poll(() => pool.waitingCount, { timeout: 10_000 }).toBeGreaterThan(0);
+  await mirror.close();
+  first.release();
+  (await second).release();
+});
+
+it.each(targets)("a mirror that closes while it connects to listen ends, over %s", async (_, target) => {
+  const store = postgres({ ...target(), schema: freshSchema(), listen: true });
+  const mirror = await openMirror({ store, clock: systemClock });
+  await mirror.close();
+});
+
+it("who stops listening waits for no server that hangs", async () => {
+  let asked = (): void => {};
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const query = (): Promise<never> => {
+    asked();
+    return new Promise(() => {});
+  };
+  const client = { query, on: () => undefined };
+  let drops = 0;
+  const connect = async () => ({ client, drop: async () => void drops++ });
+  const place = { schema: "public", prefix: "" };
+  const stop = listenForJobs({ place, connect }, { heard: () => undefined, changed: () => undefined });
+  await isAsked;
+  await stop();
+  expect(drops).toBe(1);
+});
 
 it("a job is found by looking, where nothing is heard", async () => {
   const schema = freshSchema();

@@ -38,15 +38,19 @@ export function listenForJobs(
 
   /** Resolves when the connection has broken. */
   async function hold({ client }: HeldClient): Promise<void> {
-    const broken = new Promise<void>((resolve) => {
-      client.on("error", () => resolve());
-      client.on("end", () => resolve());
-      signal.addEventListener("abort", () => resolve());
-    });
+    // It may have been stopped while it connected.
+    if (signal.aborted) return;
+    let end = (): void => {};
+    const broken = new Promise<void>((resolve) => (end = resolve));
+    client.on("error", end);
+    client.on("end", end);
+    signal.addEventListener("abort", end);
     client.on("notification", ({ payload = "" }) => heard(payload));
-    await client.query({ text: `listen "${channelOf(place)}"` });
-    changed(true);
+    // A server that hangs holds up nobody who stops.
+    await Promise.race([client.query({ text: `listen "${channelOf(place)}"` }), broken]);
+    if (!signal.aborted) changed(true);
     await broken;
+    signal.removeEventListener("abort", end);
     if (!signal.aborted) changed(false);
   }
 

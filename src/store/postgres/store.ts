@@ -30,7 +30,7 @@ import { probe } from "./probe.ts";
 import { dropPartitions } from "./prune.ts";
 import { layOutPayloads, type Period } from "./payloads.ts";
 import { listenForJobs, type HeldClient } from "./listen.ts";
-import type { Connections } from "./connection.ts";
+import { inTime, type Connections } from "./connection.ts";
 import { connectionsOfKysely } from "./host-kysely.ts";
 import type { PgPool } from "./pg.ts";
 import { connectionsOfPool, giveBack, take } from "./pool.ts";
@@ -185,7 +185,7 @@ async function openPool({
 /** A connection for as long as it lasts: the pool's, or beside our own pool, which may be small. */
 async function holdClient({ pool, connectionString, deadlineMs }: PostgresSettings): Promise<HeldClient> {
   if (pool !== undefined) {
-    const client = await take(pool);
+    const client = await inTime(deadlineMs, take(pool), (late) => giveBack(late, true));
     // It is not given back: whoever had it next would hear what we listen to.
     return { client, drop: async () => giveBack(client, true) };
   }
