@@ -40,18 +40,22 @@ export function listenForJobs(
   async function hold({ client }: HeldClient): Promise<void> {
     // It may have been stopped while it connected.
     if (signal.aborted) return;
-    let end = (): void => {};
-    const broken = new Promise<void>((resolve) => (end = resolve));
-    client.on("error", end);
-    client.on("end", end);
-    signal.addEventListener("abort", end);
+    const over = new AbortController();
+    const broken = new Promise<void>((resolve) => {
+      client.on("error", () => resolve());
+      client.on("end", () => resolve());
+      signal.addEventListener("abort", () => resolve(), { signal: over.signal });
+    });
     client.on("notification", ({ payload = "" }) => heard(payload));
-    // A server that hangs holds up nobody who stops.
-    await Promise.race([client.query({ text: `listen "${channelOf(place)}"` }), broken]);
-    if (!signal.aborted) changed(true);
-    await broken;
-    signal.removeEventListener("abort", end);
-    if (!signal.aborted) changed(false);
+    try {
+      // A server that hangs holds up nobody who stops.
+      await Promise.race([client.query({ text: `listen "${channelOf(place)}"` }), broken]);
+      if (!signal.aborted) changed(true);
+      await broken;
+      if (!signal.aborted) changed(false);
+    } finally {
+      over.abort();
+    }
   }
 
   async function listenAgainAndAgain(): Promise<void> {
