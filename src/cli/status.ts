@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Client } from "../client.ts";
 import type { Mirror } from "../mirror/create-mirror.ts";
 import type { Health } from "../mirror/health.ts";
-import { aside, gaveUp, noSecret } from "../mirror/warnings.ts";
+import { aside, gaveUp } from "../mirror/warnings.ts";
 import { readsIn, type Reads } from "../queries/reads.ts";
 import type { MirroredRefund } from "../queries/shapes.ts";
 import { styled } from "./lib/columns.ts";
@@ -109,7 +109,7 @@ async function askService(client: Client): Promise<Status["subscription"]> {
 
 function todoOf(health: Health, stuck: readonly MirroredRefund[]): string[] {
   const { quarantined, jobs, warnings } = health;
-  const inOtherWords = new Set([noSecret, aside(quarantined), gaveUp(jobs.dead)]);
+  const inOtherWords = new Set([aside(quarantined), gaveUp(jobs.dead)]);
   const since = stuck[0]?.initiatedAt ?? null;
   return [
     ...(stuck.length === 0

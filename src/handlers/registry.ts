@@ -20,6 +20,10 @@ export interface Registry {
   get(name: string): Handler | undefined;
   /** Handlers whose jobs this process may take. */
   names(): readonly string[];
+  /** Handlers whose rows this process has written, or found. */
+  written(): readonly string[];
+  /** Stops a handler in this process. */
+  end(handler: Handler): void;
   /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
   ensure(): Promise<void>;
   /** Resolves when all rows are written and older deliveries are read. Rejects with the error of the first refused handler. */
@@ -95,6 +99,11 @@ export function createRegistry(parts: RegistryParts): Registry {
     catching = catching.then(goOn);
   }
 
+  function end(handler: Handler): void {
+    if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
+    unwritten.delete(handler);
+  }
+
   const ensure = (): Promise<void> => {
     if (unwritten.size === 0) return Promise.resolve();
     return (writing ??= writeAll().finally(() => (writing = undefined)));
@@ -107,13 +116,12 @@ export function createRegistry(parts: RegistryParts): Registry {
       unwritten.add(handler);
       // The next call of ensure() rejects with the same error.
       ensure().catch(() => undefined);
-      return () => {
-        if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
-        unwritten.delete(handler);
-      };
+      return () => end(handler);
     },
     get: (name) => handlers.get(name),
     names: () => [...handlers.keys()],
+    written: () => [...handlers.values()].filter((each) => !unwritten.has(each)).map(({ name }) => name),
+    end,
     ensure,
     caughtUp: async () => {
       await ensure();

@@ -16,27 +16,30 @@ const patienceMs = 600_000;
 export interface Workload {
   readonly jobs: JobCounts;
   readonly orphans: readonly Orphan[];
+  /** The names of all that are registered, by any process. */
+  readonly handlers: readonly string[];
 }
 
 /** All counts are in one `store.read`, where statements use an index. Else old statistics of a busy table would mislead. */
 export async function workloadOf(store: Store, clock: Clock): Promise<Workload> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
-  const [jobs, names] = await store.read((reader) =>
-    Promise.all([countJobs(reader), withoutWorker(reader, lateAt)]),
+  const [jobs, handlers, run] = await store.read((reader) =>
+    Promise.all([countJobs(reader), namesOf(reader), runNow(reader, lateAt)]),
   );
   const orphans: Orphan[] = [];
-  for (const handler of names) {
+  for (const handler of handlers.filter((name) => !run.has(name))) {
     const dueAt = await store.nextJobAt([handler]);
     if (dueAt !== null && dueAt < lateAt) orphans.push({ handler, dueAt });
   }
-  return { jobs, orphans };
+  return { jobs, orphans, handlers };
 }
 
-/** The handlers that no worker runs. A worker that is silent for too long does not count. */
-async function withoutWorker(reader: StoreReader, lateAt: string): Promise<string[]> {
-  const subscriptions = await reader.find("subscriptions", { orderBy: ["name"] });
-  if (subscriptions.length === 0) return [];
+async function namesOf(reader: StoreReader): Promise<string[]> {
+  return (await reader.find("subscriptions", { orderBy: ["name"] })).map(({ name }) => name);
+}
+
+/** The handlers that a worker runs. One that is silent for too long does not count. */
+async function runNow(reader: StoreReader, lateAt: string): Promise<Set<string>> {
   const alive = await reader.find("workers", { where: [{ field: "aliveUntil", op: ">=", value: lateAt }] });
-  const run = new Set(alive.flatMap(({ handlers }) => handlers));
-  return subscriptions.map(({ name }) => name).filter((name) => !run.has(name));
+  return new Set(alive.flatMap(({ handlers }) => handlers));
 }

@@ -98,13 +98,13 @@ function openHealth(
   receiver: Receiver,
   handlers: Handlers,
 ): () => Promise<Look> {
-  const unprovenIds = secrets && (async () => (await proof.unproven(secrets.current())).map(({ id }) => id));
+  const unprovenIds = async () => (await proof.unproven(secrets?.current() ?? [])).map(({ id }) => id);
   return createHealth({
     store,
     receiver,
     clock,
     unprovenIds,
-    refusedHandlers: () => handlers.registry.warnings(),
+    registry: handlers.registry,
     healing: () => healingStandingOf({ store, clock, secrets, proof }),
   });
 }

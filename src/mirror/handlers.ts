@@ -32,8 +32,8 @@ export interface HandlerQueries {
   /** Every registered handler, sorted by name. */
   list(): Promise<RegisteredHandler[]>;
   /**
-   * Removes a handler for good. It gets no more jobs. Its jobs that are not done are deleted. A job that runs now goes on to
-   * its end, and is not tried again.
+   * Removes a handler, in this process too. It gets no more jobs. Its jobs that are not done are deleted, dead ones too. A
+   * job that runs now goes on to its end, and is not tried again. If its name is registered again, it is a new handler.
    *
    * @throws EscrowMirrorError `not-found`
    */
@@ -141,7 +141,11 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
           since: createdAt,
         }));
       },
-      remove: (name) => removeHandler(store, name),
+      remove: async (name) => {
+        const here = handlers.registry.get(name);
+        await removeHandler(store, name);
+        if (here !== undefined) handlers.registry.end(here);
+      },
     },
     jobs: {
       ...createJobQueries(store),

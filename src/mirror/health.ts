@@ -1,3 +1,4 @@
+import type { Registry } from "../handlers/registry.ts";
 import { workloadOf, type Workload } from "../handlers/workload.ts";
 import type { HealingStanding } from "../healing/standing.ts";
 import { countQuarantined, type JobCounts } from "../queries/counts.ts";
@@ -42,10 +43,9 @@ export interface HealthParts {
   readonly store: Store;
   readonly receiver: Receiver;
   readonly clock: Clock;
-  /** The ids of the secrets that have never verified a delivery; `undefined` without any secrets. */
-  readonly unprovenIds: (() => Promise<string[]>) | undefined;
-  /** Why handlers of this process were refused. */
-  readonly refusedHandlers: () => readonly string[];
+  /** The ids of the secrets that have never verified a delivery. */
+  readonly unprovenIds: () => Promise<string[]>;
+  readonly registry: Pick<Registry, "warnings" | "written">;
   /** Reads the rows about the signing secret and the subscription. */
   readonly healing: () => Promise<HealingStanding>;
 }
@@ -61,11 +61,10 @@ export interface Look {
 const unprovenMs = 3_600_000;
 
 export function createHealth(parts: HealthParts): () => Promise<Look> {
-  const { store, receiver, clock, unprovenIds, refusedHandlers, healing } = parts;
+  const { store, receiver, clock, unprovenIds, registry, healing } = parts;
   const startedMs = clock.now();
 
-  async function longUnproven(): Promise<string[] | undefined> {
-    if (unprovenIds === undefined) return undefined;
+  async function longUnproven(): Promise<string[]> {
     if (clock.now() - startedMs < unprovenMs) return [];
     const ids = await settle(unprovenIds);
     return ids.ok ? ids.value : [];
@@ -74,13 +73,14 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
   return async () => {
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
+    const written = registry.written();
     const [found, workload, healed] = await Promise.all([
       settle(() => undone(store, inspect)),
       settle(() => workloadOf(store, clock)),
       settle(healing),
     ]);
     const { lastDeliveryAt, quarantined } = found.ok ? found.value : unknown;
-    const { jobs, orphans } = workload.ok ? workload.value : idle;
+    const { jobs, orphans, handlers } = workload.ok ? workload.value : { ...idle, handlers: written };
     const { isDisabled, warnings: ofHealing } = healed.ok ? healed.value : noWarnings;
     const warnings = warningsOf({
       nowMs: clock.now(),
@@ -89,7 +89,8 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
       quarantined,
       deadJobs: jobs.dead,
       orphans,
-      refusedHandlers: refusedHandlers(),
+      refusedHandlers: registry.warnings(),
+      removedHandlers: written.filter((name) => !handlers.includes(name)),
       storeFault: found.ok ? undefined : saidOf(found.error),
       unprovenIds: await longUnproven(),
       ofHealing,
@@ -103,7 +104,7 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
 
 const noWarnings: HealingStanding = { isDisabled: false, warnings: [] };
 const unknown = { lastDeliveryAt: null, quarantined: 0 };
-const idle: Workload = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
+const idle: Omit<Workload, "handlers"> = { jobs: { due: 0, waiting: 0, running: 0, dead: 0 }, orphans: [] };
 
 function saidOf(error: unknown): string {
   return isEscrowMirrorError(error) ? error.message : nameOfError(error);

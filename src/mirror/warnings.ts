@@ -16,10 +16,12 @@ export interface WarningInputs {
   readonly orphans: readonly Orphan[];
   /** Why handlers of this process were refused. */
   readonly refusedHandlers: readonly string[];
+  /** Handlers of this process that were removed elsewhere. */
+  readonly removedHandlers: readonly string[];
   /** Why the store can't be used now; `undefined` while it can. */
   readonly storeFault: string | undefined;
-  /** Ids of the secrets that have verified nothing for long; `undefined` without any secrets. */
-  readonly unprovenIds: readonly string[] | undefined;
+  /** Ids of the secrets that have verified nothing for long. */
+  readonly unprovenIds: readonly string[];
   /** Finished sentences about the signing secret and the subscription. */
   readonly ofHealing: readonly string[];
 }
@@ -34,12 +36,13 @@ export function warningsOf(inputs: WarningInputs): string[] {
   const { deadJobs, orphans, refusedHandlers } = inputs;
   return [
     ...(storeFault === undefined ? [] : [`The store can't be used: ${storeFault}`]),
-    ...(unprovenIds === undefined ? [noSecret] : unprovenIds.map(unproven)),
+    ...unprovenIds.map(unproven),
     ...(consecutiveFailures < failuresAlarm ? [] : [inDanger(consecutiveFailures)]),
     ...inputs.ofHealing,
     ...refusalsOf(inputs),
     ...(quarantined === 0 ? [] : [aside(quarantined)]),
     ...refusedHandlers.map(refusedHandler),
+    ...inputs.removedHandlers.map(removedHandler),
     ...orphans.map(orphaned),
     ...(deadJobs === 0 ? [] : [gaveUp(deadJobs)]),
   ];
@@ -55,15 +58,11 @@ function refusalsOf({ nowMs, tally }: WarningInputs): string[] {
   return Object.entries(tally.refused).flatMap(([name, { count, lastAt }]) => {
     const reason = name as Reason;
     const advice = adviceOn[reason];
-    if (advice === undefined || reason === "no-secret" || !lasts(reason, lastAt)) return [];
+    if (advice === undefined || !lasts(reason, lastAt)) return [];
     const refused = counted(count, "request was refused", "requests were refused");
     return [`${refused} since the start, the last at ${lastAt} (${reason}): ${advice}.`];
   });
 }
-
-/** A process that only reads needs none: `escrow-mirror status` leaves this warning out. */
-export const noSecret =
-  "This mirror has no signing secret and answers deliveries 503: pass webhook.secrets to createMirror if it should receive them.";
 
 function unproven(id: string): string {
   return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare it with the service's, or take it out. Until then wrong signatures are answered 503.`;
@@ -83,6 +82,10 @@ export function aside(quarantined: number): string {
 
 function refusedHandler(reason: string): string {
   return `A handler was refused and does not run here: ${reason}.`;
+}
+
+function removedHandler(name: string): string {
+  return `The handler "${name}" was removed by mirror.handlers.remove, so it gets nothing, but this process still has it: take it out of the code, or restart the process to register it anew.`;
 }
 
 function orphaned({ handler, dueAt }: Orphan): string {

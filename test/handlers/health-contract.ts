@@ -67,6 +67,18 @@ export function describeHandlersHealth(name: string, create: () => Store): void 
       expect((await mirror.health()).warnings).toEqual([]);
     });
 
+    it("warns of a handler that another process removed, and that this one still has", async () => {
+      const store = create();
+      const [mirror, other] = [await open({ store }), await open({ store })];
+      mirror.on("contract.created", () => undefined, { name: "mail" });
+      await mirror.idle();
+      expect((await mirror.health()).warnings).toEqual([]);
+      await other.handlers.remove("mail");
+      expect((await mirror.health()).warnings).toEqual([
+        expect.stringMatching(/^The handler "mail" was removed/),
+      ]);
+    });
+
     it("does not warn of jobs that are behind while a process runs their handler", async () => {
       const clock = testClock();
       const store = create();

@@ -146,6 +146,23 @@ export function describeRegistering(name: string, create: () => Store): void {
       await running;
     });
 
+    it("that this process removed can be registered in it again, as new ones", async () => {
+      const mirror = await open();
+      const seen: string[] = [];
+      const mail = (who: string): (() => void) =>
+        mirror.on("*", ({ event }) => void seen.push(`${who} ${event}`), { name: "mail" });
+      const off = mail("first");
+      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await mirror.idle();
+      await mirror.handlers.remove("mail");
+      expect((await mirror.health()).warnings).toEqual([]);
+      mail("second");
+      off();
+      await mirror.receive(delivery("contract.approved", { id: "a", seconds: 1 }));
+      await mirror.idle();
+      expect(seen).toEqual(["first contract.created", "second contract.approved"]);
+    });
+
     it("that are registered anew before their last job is removed get what came behind it", async () => {
       const store = create();
       const seen: string[] = [];

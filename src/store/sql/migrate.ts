@@ -172,6 +172,6 @@ function explain(found: number, store: string): string {
   if (found > schemaVersion)
     return `${store} has schema version ${found}, this package knows ${schemaVersion}: a newer release has migrated it. Upgrade escrow-mirror here.`;
   if (found === 0)
-    return `${store} holds no mirror. If that is the right place (file or schema, and prefix), make its tables: run its migrations, or set migrate: "auto".`;
-  return `${store} has schema version ${found}, this package needs ${schemaVersion}. Run its migrations, or set migrate: "auto".`;
+    return `${store} holds no mirror. If that is the right place (file or schema, and prefix), make its tables: run escrow-mirror migrate, or set migrate: "auto".`;
+  return `${store} has schema version ${found}, this package needs ${schemaVersion}. Run escrow-mirror migrate, or set migrate: "auto".`;
 }

@@ -206,6 +206,7 @@ const openWithout = () =>
 describe("a mirror without secrets", () => {
   it("reads, answers deliveries 503, and says so in health", async () => {
     const mirror = await openWithout();
+    expect((await mirror.health()).warnings).toEqual([]);
     expect(await mirror.receive(fresh())).toMatchObject({
       status: 503,
       outcome: "failed",
