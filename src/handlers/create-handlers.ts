@@ -5,16 +5,7 @@ import type { Logger } from "../shared/logger.ts";
 import { sleep } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
-import type { DefinedHandler } from "./define-handler.ts";
-import {
-  checkFunction,
-  checkName,
-  toEventFilter,
-  toSince,
-  toTransitionFilter,
-  type Handler,
-  type HandlerOptions,
-} from "./handler.ts";
+import { toHandler, type Handler, type HandlerOptions } from "./handler.ts";
 import { createSweeper } from "./done-jobs.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
 import type { HandlerScope } from "./handler-scope.ts";
@@ -42,7 +33,6 @@ export interface Handlers {
   readonly dispatch: Dispatch;
   readonly runner: Runner;
   add(kind: Handler["kind"], on: unknown, run: unknown, options: HandlerOptions): () => void;
-  define(handlers: readonly DefinedHandler[]): void;
   replay(id: string): Promise<number>;
   idle(): Promise<void>;
   /** Runs due jobs, and removes old done ones. Resolves with the number of runs. */
@@ -68,26 +58,11 @@ export function createHandlers(parts: HandlersParts): Handlers {
   const sweeper = createSweeper(store, clock);
   if (options.run) sweeper.start();
 
-  function add(kind: Handler["kind"], on: unknown, run: unknown, given: HandlerOptions): () => void {
-    const name = checkName((given as Partial<HandlerOptions> | undefined)?.name);
-    const filter = kind === "transition" ? toTransitionFilter(on, name) : toEventFilter(on, name);
-    return registry.add({
-      name,
-      kind,
-      filter,
-      since: toSince(given.since, name),
-      run: checkFunction(run, name),
-    });
-  }
-
   return {
     registry,
     runner,
     dispatch,
-    add,
-    define: (handlers) => {
-      for (const { kind, on, run, ...given } of handlers) add(kind, on, run, given);
-    },
+    add: (kind, on, run, given) => registry.add(toHandler(kind, on, run, given)),
 
     runOnce: async (signal) => {
       scope.refuseInHandler("mirror.jobs.runOnce()");
@@ -116,6 +91,8 @@ export function createHandlers(parts: HandlersParts): Handlers {
         // A lost worker's job is running first and due later. So due jobs are looked for after running ones.
         const isRunning = await isAnyRunning(store, registry.names());
         if (!isRunning && !(options.run && (await isAnyDue(store, registry, clock)))) return;
+        // Its process may have been killed, and maybe no other runs jobs now.
+        if (isRunning && !options.run) await runner.reclaim();
         await sleep(store.lookEveryMs);
       }
     },

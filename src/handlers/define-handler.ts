@@ -1,7 +1,7 @@
 import type { Anomaly, Transition } from "../queries/shapes.ts";
 import type { Job } from "../queries/jobs.ts";
 import type { KnownEvent, WebhookEvent, WebhookEventType } from "./event.ts";
-import type { Handler, HandlerContext, HandlerOptions } from "./handler.ts";
+import { nameTaken, toHandler, type Handler, type HandlerContext, type HandlerOptions } from "./handler.ts";
 import type { TransactionContext } from "./transaction/call-in-transaction.ts";
 import type { TransitionFilter } from "./subscription.ts";
 
@@ -85,4 +85,15 @@ export function defineHandler(
 ): DefinedHandler {
   const isTransition = typeof on === "object" && on !== null && "entity" in on;
   return { name, kind: isTransition ? "transition" : "event", on, run, since };
+}
+
+/** @throws EscrowMirrorError `invalid-argument` */
+export function toHandlers(defined: readonly DefinedHandler[]): readonly Handler[] {
+  const handlers = defined.map(({ kind, on, run, ...given }) => toHandler(kind, on, run, given));
+  const names = new Set<string>();
+  for (const { name } of handlers) {
+    if (names.has(name)) throw nameTaken(name);
+    names.add(name);
+  }
+  return handlers;
 }

@@ -47,27 +47,34 @@ export interface Handler {
   readonly run: (subject: never, context: never) => unknown;
 }
 
+/** @throws EscrowMirrorError `invalid-argument` */
+export function toHandler(kind: Handler["kind"], on: unknown, run: unknown, given: HandlerOptions): Handler {
+  const name = checkName((given as Partial<HandlerOptions> | undefined)?.name);
+  const filter = kind === "transition" ? toTransitionFilter(on, name) : toEventFilter(on, name);
+  return { name, kind, filter, since: toSince(given.since, name), run: checkFunction(run, name) };
+}
+
 const nameLengthMax = 200;
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function checkName(name: unknown): string {
+function checkName(name: unknown): string {
   if (typeof name === "string" && /\S/.test(name) && name.length <= nameLengthMax) return name;
   throw invalid(`a handler needs a name of 1 to ${nameLengthMax} characters: { name: "email-buyer" }`);
 }
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function checkFunction(run: unknown, name: string): Handler["run"] {
+function checkFunction(run: unknown, name: string): Handler["run"] {
   if (typeof run === "function") return run as Handler["run"];
   throw invalid(`handler ${name}: a function is expected, ${typeof run} was given`);
 }
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function toSince(since: unknown, name: string): string | undefined {
+function toSince(since: unknown, name: string): string | undefined {
   return since === undefined ? undefined : timeOf(since as string | Date, `handler ${name}: since`);
 }
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function toEventFilter(event: unknown, name: string): Filter {
+function toEventFilter(event: unknown, name: string): Filter {
   const events = [...new Set(Array.isArray(event) ? event : [event])] as unknown[];
   if (events.length > 0 && events.every((each) => typeof each === "string" && /\S/.test(each)))
     return { events: (events as string[]).sort() };
@@ -75,7 +82,7 @@ export function toEventFilter(event: unknown, name: string): Filter {
 }
 
 /** @throws EscrowMirrorError `invalid-argument` */
-export function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
+function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
   const { entity, from, to, ...rest } = (filter ?? {}) as Record<string, unknown>;
   if (entity !== "contract" && entity !== "milestone")
     throw invalid(`handler ${name}: entity is "contract" or "milestone"`);
@@ -97,4 +104,11 @@ export function toTransitionFilter(filter: unknown, name: string): TransitionFil
 
 function invalid(message: string): EscrowMirrorError {
   return new EscrowMirrorError("invalid-argument", message);
+}
+
+export function nameTaken(name: string): EscrowMirrorError {
+  return new EscrowMirrorError(
+    "invalid-argument",
+    `a handler named ${name} is registered in this process already: names are unique`,
+  );
 }

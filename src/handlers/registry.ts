@@ -4,14 +4,14 @@
  * row are read page by page. Each page is read under a lock that commits wait for: so no delivery is missed or comes twice.
  */
 import type { Clock } from "../shared/clock.ts";
-import { EscrowMirrorError, isEscrowMirrorError } from "../shared/errors.ts";
+import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { settle } from "../shared/result.ts";
-import { sleep } from "../shared/timers.ts";
 import type { Store } from "../store/store.ts";
-import type { Handler } from "./handler.ts";
+import { nameTaken, type Handler } from "./handler.ts";
 import { turnPage } from "./older-news.ts";
 import { registerAll } from "./register.ts";
+import { createTurns } from "./runner/turns.ts";
 
 export interface Registry {
   /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
@@ -26,7 +26,10 @@ export interface Registry {
   end(handler: Handler): void;
   /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
   ensure(): Promise<void>;
-  /** Resolves when all rows are written and older deliveries are read. Rejects with the error of the first refused handler. */
+  /**
+   * Resolves when all rows are written and older deliveries are read. Rejects with the error of the first refused handler, or
+   * with the store's if it fails again and again.
+   */
   caughtUp(): Promise<void>;
   /** For `health()`: handlers that were refused. */
   warnings(): readonly string[];
@@ -51,8 +54,9 @@ export function createRegistry(parts: RegistryParts): Registry {
   const handlers = new Map<string, Handler>();
   const unwritten = new Set<Handler>();
   const refused = new Map<string, Error>();
+  /** Handlers whose older deliveries are not all read. */
+  const behind = new Set<string>();
   let writing: Promise<void> | undefined;
-  let catching: Promise<void> = Promise.resolve();
   let closed = false;
 
   async function writeAll(): Promise<void> {
@@ -63,7 +67,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       for (const [index, handler] of page.entries()) {
         const error = written.ok ? written.value[index] : (written.error as Error);
         unwritten.delete(handler);
-        if (error === undefined) catchUp(handler.name);
+        if (error === undefined) accept(handler);
         else refuse(handler, error);
       }
     }
@@ -76,6 +80,12 @@ export function createRegistry(parts: RegistryParts): Registry {
     return [...unwritten].filter(({ since }) => since === undefined).slice(0, pageRows);
   }
 
+  function accept({ name }: Handler): void {
+    refused.delete(name);
+    behind.add(name);
+    turns.soon();
+  }
+
   function refuse(handler: Handler, error: Error): void {
     if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
     refused.set(handler.name, error);
@@ -86,23 +96,40 @@ export function createRegistry(parts: RegistryParts): Registry {
     return !closed && handlers.has(name);
   }
 
-  function catchUp(name: string): void {
-    const more = (): Promise<boolean> =>
-      store.transaction(async (tx) => {
-        await tx.jobs.lockSubscriptions("exclusive");
-        return turnPage(tx, name);
-      });
-    const goOn = async (): Promise<void> => {
-      while (isWanted(name) && !(await whenItCan(more))) onJobs();
-      onJobs();
-    };
-    catching = catching.then(goOn);
+  /** Writes the missing rows, which nothing else may do in a process that receives nothing. Then it reads one page. */
+  async function goOn(): Promise<void> {
+    await ensure();
+    const [name] = behind;
+    if (name === undefined) return;
+    // Where its page fails, the others go first the next time.
+    behind.delete(name);
+    behind.add(name);
+    if (!isWanted(name) || (await readPage(name))) behind.delete(name);
+    onJobs();
+    if (behind.size > 0) turns.soon();
   }
 
   function end(handler: Handler): void {
     if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
     unwritten.delete(handler);
   }
+
+  /** Resolves with whether it was the last. */
+  const readPage = (name: string): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      await tx.jobs.lockSubscriptions("exclusive");
+      return turnPage(tx, name);
+    });
+
+  const turns = createTurns(
+    goOn,
+    () => !closed,
+    (error) =>
+      logger.error(
+        { step: "notify", error: nameOfError(error) },
+        "handlers can't be registered now: trying again",
+      ),
+  );
 
   const ensure = (): Promise<void> => {
     if (unwritten.size === 0) return Promise.resolve();
@@ -111,11 +138,10 @@ export function createRegistry(parts: RegistryParts): Registry {
 
   return {
     add(handler) {
-      if (handlers.has(handler.name)) throw taken(handler.name);
+      if (handlers.has(handler.name)) throw nameTaken(handler.name);
       handlers.set(handler.name, handler);
       unwritten.add(handler);
-      // The next call of ensure() rejects with the same error.
-      ensure().catch(() => undefined);
+      turns.soon();
       return () => end(handler);
     },
     get: (name) => handlers.get(name),
@@ -125,30 +151,14 @@ export function createRegistry(parts: RegistryParts): Registry {
     ensure,
     caughtUp: async () => {
       await ensure();
-      await catching;
+      await turns.over();
       const [error] = refused.values();
       if (error !== undefined) throw error;
     },
     warnings: () => [...refused.values()].map(({ message }) => message),
     close: async () => {
       closed = true;
-      await catching;
+      await settle(() => turns.over());
     },
   };
-}
-
-/** If the store is away, it is tried again later. Finished pages stay. */
-async function whenItCan(work: () => Promise<boolean>): Promise<boolean> {
-  const done = await settle(work);
-  if (done.ok) return done.value;
-  if (!isEscrowMirrorError(done.error, "store-unavailable")) return true;
-  await sleep(1000);
-  return false;
-}
-
-function taken(name: string): EscrowMirrorError {
-  return new EscrowMirrorError(
-    "invalid-argument",
-    `a handler named ${name} is registered in this process already: names are unique`,
-  );
 }

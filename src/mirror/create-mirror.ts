@@ -1,4 +1,5 @@
 import { createHandlers, type Handlers } from "../handlers/create-handlers.ts";
+import { toHandlers } from "../handlers/define-handler.ts";
 import { createHandlerScope, type HandlerScope } from "../handlers/handler-scope.ts";
 import { healingStandingOf } from "../healing/standing.ts";
 import { createCommits } from "../queries/wait-for.ts";
@@ -37,10 +38,11 @@ export async function createMirror(options: MirrorOptions): Promise<Mirror> {
   const { recorder } = telemetry;
   // Wrong options are refused before anything is opened.
   const signing = await openSigning(settings, log);
+  const defined = toHandlers(options.handlers ?? []);
   await store.open({ migrate, logger, clock });
   const scope = createHandlerScope();
   const handlers = openHandlers(settings, scope, recorder, await newestSeq(store));
-  handlers.define(options.handlers ?? []);
+  for (const each of defined) handlers.registry.add(each);
   // An open rotation may have got no further than the service: its secret verifies from the start.
   void signing.catchUp.ask();
   const commits = createCommits();

@@ -3,6 +3,7 @@
  * jobs whose runs are over, and claims the next jobs. So a job costs one commit, and often shares it with others.
  */
 import type { Clock } from "../../shared/clock.ts";
+import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { settle } from "../../shared/result.ts";
 import { sleep } from "../../shared/timers.ts";
@@ -44,6 +45,8 @@ export interface Runner {
    * error if it fails again and again.
    */
   drain(signal?: AbortSignal): Promise<number>;
+  /** Frees the jobs of processes that no longer live. A process that runs jobs does so by itself. */
+  reclaim(): Promise<void>;
   /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -80,7 +83,8 @@ export function createRunner(parts: RunnerParts): Runner {
   const turns = createTurns(
     () => turn.take(),
     () => !isClosing,
-    logger,
+    (error) =>
+      logger.error({ step: "notify", error: nameOfError(error) }, "jobs can't be claimed now: trying again"),
   );
 
   const wake = (): void => {
@@ -91,7 +95,8 @@ export function createRunner(parts: RunnerParts): Runner {
     ? createLookout({ store, registry, clock, onDue: wake, onListening })
     : undefined;
   const beating = repeat(
-    async () => void (isRunning() && (await worker.beat())),
+    // As long as it has a job: a run may outlast a `runOnce` that was stopped, and goes on while the mirror closes.
+    async () => void ((isRunning() || !slots.isEmpty()) && (await worker.beat())),
     () => leaseMs / 3,
   );
 
@@ -119,12 +124,13 @@ export function createRunner(parts: RunnerParts): Runner {
   return {
     wake,
     drain,
+    reclaim: () => worker.reclaim(),
     close: async (deadlineMs) => {
       isClosing = true;
-      beating.stop();
       slots.close(new DOMException("the mirror is closing", "AbortError"));
       await lookout?.stop();
       await noLongerThan(deadlineMs, slots.allOver());
+      beating.stop();
       turns.soon();
       await settle(() => turns.over());
       await worker.retire();

@@ -1,6 +1,4 @@
 /** Takes turns one after the other, while any is wanted. Wishes that come together share one turn. */
-import { nameOfError } from "../../shared/errors.ts";
-import type { Logger } from "../../shared/logger.ts";
 import { settle } from "../../shared/result.ts";
 import { nextTurn, sleep } from "../../shared/timers.ts";
 
@@ -20,8 +18,15 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-/** @param mayRetry whether a turn that failed is taken again */
-export function createTurns(take: () => Promise<void>, mayRetry: () => boolean, logger: Logger): Turns {
+/**
+ * @param mayRetry whether a turn that failed is taken again
+ * @param onFault called with the error of each turn that failed
+ */
+export function createTurns(
+  take: () => Promise<void>,
+  mayRetry: () => boolean,
+  onFault: (error: unknown) => void,
+): Turns {
   let isWanted = false;
   let isTaking = false;
   let waiters: Waiter[] = [];
@@ -34,8 +39,7 @@ export function createTurns(take: () => Promise<void>, mayRetry: () => boolean, 
       const done = await settle(take);
       failed = done.ok ? 0 : failed + 1;
       if (done.ok) continue;
-      const fields = { step: "notify", error: nameOfError(done.error) };
-      logger.error(fields, "jobs can't be claimed now: trying again");
+      onFault(done.error);
       if (failed >= toldAfter) for (const each of takeWaiters()) each.reject(done.error);
       await sleep(faultWaitMs);
       isWanted = mayRetry();

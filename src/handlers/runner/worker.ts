@@ -27,6 +27,8 @@ export interface WorkerParts {
 export interface Worker {
   /** Shows that this process is alive, and frees the jobs of those that no longer are. */
   beat(): Promise<void>;
+  /** Frees the jobs of those that are no longer alive. */
+  reclaim(): Promise<void>;
   /** Stores whether this process listens for new jobs. If it does, others notify it when they add one. */
   setListening(isListening: boolean): Promise<void>;
   claim(tx: StoreTransaction, room: number): Promise<JobRow[]>;
@@ -51,12 +53,16 @@ export function createWorker(parts: WorkerParts): Worker {
   let isLostDue = true;
   let turns = 0;
 
+  const reclaimIn = async (tx: StoreTransaction): Promise<void> =>
+    notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
+
   async function beatIn(tx: StoreTransaction): Promise<void> {
     const handlers = registry.names();
     mayBeKnown = true;
     const wasKnown = await tx.jobs.beat({ workerId, handlers, leaseMs, isListening });
     if (isKnown && !wasKnown) onLeaseLost(leaseLost());
-    await notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
+    await reclaimIn(tx);
+    if (handlers.length === 0) return;
     isLostDue ||= await isAnyLost(tx, handlers);
     await hastenFuture(tx, handlers, toIsoTime(clock.now()));
   }
@@ -67,7 +73,7 @@ export function createWorker(parts: WorkerParts): Worker {
   }
 
   const beat = async (): Promise<void> => {
-    if (registry.names().length === 0) return;
+    if (registry.names().length === 0 && isFree()) return;
     const atMs = monotonicMs();
     await store.transaction(beatIn);
     shown(atMs);
@@ -78,6 +84,7 @@ export function createWorker(parts: WorkerParts): Worker {
 
   return {
     beat,
+    reclaim: () => store.transaction(reclaimIn),
 
     setListening: async (now) => {
       isListening = now;

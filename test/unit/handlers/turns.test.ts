@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createTurns } from "../../../src/handlers/runner/turns.ts";
-import { silentLogger } from "../../../src/shared/logger.ts";
 
 it.each(Array.from({ length: 12 }, (_, steps) => steps))(
   "a turn that is asked for %i steps after the end of another is taken",
@@ -14,7 +13,11 @@ it.each(Array.from({ length: 12 }, (_, steps) => steps))(
       for (let step = 0; step < left; step++) await Promise.resolve();
       turns.soon();
     };
-    const turns = createTurns(take, () => true, silentLogger);
+    const turns = createTurns(
+      take,
+      () => true,
+      () => undefined,
+    );
     turns.soon();
     await turns.over();
     await setImmediate();
@@ -28,7 +31,7 @@ it("wishes that come together share one turn", async () => {
   const turns = createTurns(
     async () => void taken++,
     () => true,
-    silentLogger,
+    () => undefined,
   );
   for (let wish = 0; wish < 5; wish++) turns.soon();
   await turns.over();
