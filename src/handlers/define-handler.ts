@@ -53,7 +53,7 @@ export interface DefinedHandler extends HandlerOptions {
 }
 
 /**
- * Defines a handler for `createMirror({ handlers })`.
+ * Defines a handler for `createMirror({ handlers })` and `createTestMirror({ handlers })`.
  *
  * ```ts
  * const emailBuyer = defineHandler("email-buyer", "refund.full-succeeded", async (event) => {
@@ -63,7 +63,8 @@ export interface DefinedHandler extends HandlerOptions {
  * ```
  *
  * @param on an event type, a list of them, `"*"`, or `{ entity, from, to }` for moves
- * @param options `since`: a new handler starts with deliveries received at or after this time
+ * @param options `since`: a new handler starts with deliveries received at or after this time. After
+ *   `mirror.handlers.remove(name)` a handler is new again.
  */
 export function defineHandler(
   name: string,
