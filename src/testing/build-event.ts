@@ -41,7 +41,7 @@ export interface EventData {
   readonly transactionId?: string | number | undefined;
   /** The invoice's id. */
   readonly invoiceId?: string | undefined;
-  /** When it happened. ISO 8601 with seven decimals and `Z`. */
+  /** When it happened: the mirror orders events by it. ISO 8601 with seven decimals and `Z`. */
   readonly timestamp?: string | undefined;
   /** `metadata1` to `metadata4`, `reference`, `milestoneId`. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -65,7 +65,7 @@ export type BuiltData<Type extends string> = EventData &
 export interface EventChanges {
   /** Default: a GUID made from the type and the data. */
   readonly id?: string | undefined;
-  /** Default: `data.timestamp`. */
+  /** When the payload was made. Default: `data.timestamp`. It orders nothing: to order events, set `data.timestamp`. */
   readonly createdAt?: string | undefined;
   /** A field that is `undefined` is not sent. */
   readonly data?: EventData | undefined;
