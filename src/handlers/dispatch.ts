@@ -45,17 +45,35 @@ export interface Dispatch {
 export function createDispatch(parts: DispatchParts): Dispatch {
   const runInTransaction = createTransactionRun(parts);
   return {
-    async subscriptionsOf(tx) {
-      return (await holdSubscriptions(tx)).filter(({ cursor }) => cursor === null);
-    },
+    subscriptionsOf: holdSubscriptions,
 
     async notify(tx, subscriptions, news, spent) {
-      const within = subscriptions.filter(({ kind }) => kind === "transaction");
-      const after = subscriptions.filter(({ kind }) => kind !== "transaction");
-      await tx.jobs.insert(jobsFor(after, news));
+      const abreast = subscriptions.filter(({ cursor }) => cursor === null);
+      const within = abreast.filter(({ kind }) => kind === "transaction");
+      const after = abreast.filter(({ kind }) => kind !== "transaction");
+      const late = subscriptions.flatMap((each) =>
+        each.cursor === null ? [] : jobsFor([each], missedAt(each.cursor, news)),
+      );
+      await tx.jobs.insert([...jobsFor(after, news), ...late]);
       if (within.length > 0) await runInTransaction(tx, within, news.deliveries, spent);
     },
 
     countFailure: (tx, fault) => countFailure(tx, fault, toIsoTime(parts.clock.now())),
+  };
+}
+
+/**
+ * The news that a handler does not find when it reads on from this place in the older deliveries: what no delivery told, or one
+ * that lies behind it and was released only now.
+ */
+function missedAt(cursor: number, { deliveries, moves, anomalies }: FreshNews): News {
+  const [passed, ahead] = [new Map<string, FreshDelivery>(), new Set<string>()];
+  for (const each of deliveries)
+    if (each.seq !== undefined && each.seq <= cursor) passed.set(each.contentKey, each);
+    else ahead.add(each.webhookId);
+  return {
+    deliveries: [...passed.values()],
+    moves: moves.filter(({ contentKey }) => contentKey === null || passed.has(contentKey)),
+    anomalies: anomalies.filter(({ webhookId }) => webhookId === null || !ahead.has(webhookId)),
   };
 }

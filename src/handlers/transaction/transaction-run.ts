@@ -21,6 +21,8 @@ import { describe, isStoreFault } from "../thrown.ts";
 /** An applied delivery with the event that handlers are given. */
 export interface FreshDelivery extends AppliedDelivery {
   readonly digest: string;
+  /** Absent: it is newer than all that are stored. */
+  readonly seq?: number;
   readonly toEvent: () => WebhookEvent;
   /** Whether its contract's personal data is erased. If so, a handler's error text is not stored. */
   readonly isRedacted?: boolean;

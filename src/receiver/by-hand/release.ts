@@ -44,7 +44,7 @@ async function takeOut(tx: StoreTransaction, id: string, maxBodyBytes: number): 
       "not-releasable",
       `the event of delivery ${row.id} is applied already, as ${applied.id}`,
     );
-  return { inputs: [toInput(row, facts)], deliveries: [toFresh(row, payload, facts)] };
+  return { inputs: [toInput(row, facts)], deliveries: [{ ...toFresh(row, payload, facts), seq: row.seq }] };
 }
 
 /** Quarantined, dismissed or not, or kept beside the delivery whose ids it came with. */
