@@ -96,6 +96,28 @@ it("runOnce and idle tell of a store that fails on, and the jobs run once it is 
   expect(seen).toEqual(["CNT-1"]);
 });
 
+it("a run that ends while the mirror closes does not come again, though the store fails at that moment", async () => {
+  const file = temporaryFile();
+  const inner = sqlite(file);
+  let failures = 0;
+  const store = withTransactions(inner, async (work) => {
+    if (failures-- > 0) throw new EscrowMirrorError("store-unavailable", "another process holds the lock");
+    return inner.transaction(work);
+  });
+  const mirror = await openMirror({ store });
+  let end: (() => void) | undefined;
+  mirror.on("*", () => new Promise<void>((resolve) => (end = resolve)), { name: "see" });
+  await mirror.receive(delivery("contract.created", { id: "a", seconds: 0 }));
+  await expect.poll(() => end).toBeDefined();
+  const closing = mirror.close();
+  failures = 2;
+  end?.();
+  await closing;
+  const beside = new Database(file);
+  expect(beside.prepare("select state from escrow_jobs").pluck().all()).toEqual(["done"]);
+  beside.close();
+});
+
 it("a process that heard of no commit of its own leaves no running job behind when it closes", async () => {
   const file = temporaryFile();
   const inner = sqlite(file);

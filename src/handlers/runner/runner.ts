@@ -51,6 +51,9 @@ export interface Runner {
   close(deadlineMs: number): Promise<void>;
 }
 
+/** What has ended, and can't be stored when the mirror closes, runs again elsewhere. */
+const closeTries = 3;
+
 export function createRunner(parts: RunnerParts): Runner {
   const { store, registry, clock, logger, options, workerId, runJob } = parts;
   const { concurrency, leaseMs, maxAttempts } = options;
@@ -131,8 +134,10 @@ export function createRunner(parts: RunnerParts): Runner {
       await lookout?.stop();
       await noLongerThan(deadlineMs, slots.allOver());
       beating.stop();
-      turns.soon();
-      await settle(() => turns.over());
+      for (let tried = 0; tried === 0 || (tried < closeTries && slots.hasEndings()); tried++) {
+        turns.soon();
+        await settle(() => turns.over());
+      }
       await worker.retire();
     },
   };
