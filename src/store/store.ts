@@ -31,8 +31,8 @@ export interface Store {
   /** How often to look for jobs of other processes. Milliseconds. */
   readonly lookEveryMs: number;
   /**
-   * When the next job of these handlers is due: ISO 8601. In the past if one is due now; `null` if none waits. Cheap
-   * enough for many calls a second.
+   * When the next job of these handlers is due, by this process's clock: ISO 8601. In the past if one is due now; `null`
+   * if none waits. Cheap enough for many calls a second.
    */
   nextJobAt(handlers: readonly string[]): Promise<string | null>;
   /**

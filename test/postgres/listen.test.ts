@@ -1,5 +1,6 @@
 /** Jobs are heard of by LISTEN, where the store is told to, and looked for else. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { RetryAfterError } from "../../src/handlers/errors.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { systemClock } from "../../src/shared/clock.ts";
@@ -176,6 +177,34 @@ it("a job is found by looking, where nothing is heard", async () => {
   await (await receiverOn(schema)).receive(created("CNT-1"));
   await expect.poll(() => seen).toEqual(["CNT-1"]);
 });
+
+it.each([
+  ["behind", -3_600_000],
+  ["ahead of", 3_600_000],
+])(
+  "a job is found when it is due, and no sooner, where the process's clock is %s the database's",
+  async (_, ms) => {
+    const now = Date.now.bind(Date);
+    vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const schema = freshSchema();
+    const store = postgres({ connectionString: postgresUrl, schema });
+    const mirror = await openMirror({ store, clock: systemClock });
+    const seen: string[] = [];
+    const failOnce = ({ contractId }: { contractId: string }): void => {
+      if (seen.push(contractId) === 1) throw new RetryAfterError("later", 600_000);
+    };
+    mirror.on("contract.created", failOnce, { name: "see" });
+    await mirror.idle();
+    const receiver = await receiverOn(schema);
+    await receiver.receive(created("CNT-1"));
+    await expect.poll(() => seen).toEqual(["CNT-1"]);
+    await mirror.idle();
+    await receiver.receive(created("CNT-2"));
+    await expect.poll(() => seen).toEqual(["CNT-1", "CNT-2"]);
+    expect((await mirror.jobs.list({ state: "due" })).items).toMatchObject([{ contractId: "CNT-1" }]);
+  },
+);
 
 it("jobs are told of while somebody listens, by their handler, once for each commit, and else not", async () => {
   const schema = freshSchema();

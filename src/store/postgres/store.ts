@@ -94,8 +94,7 @@ function buildStore(parts: StoreParts): Store {
     statements: createStatements(kysely, place),
     db: db.withPlugin(prefixPlugin(place)),
     batches: (session) => createArrayBatches(session, arrayStatements),
-    queue: (session, injected) =>
-      createArrayQueue(session, queueStatements, () => (injected() === systemClock ? undefined : injected())),
+    queue: (session, injected) => createArrayQueue(session, queueStatements, () => injectedIn(injected())),
     lookEveryMs: 200,
     lend: (session) => {
       const goOn = session.pauseTime();
@@ -112,7 +111,8 @@ function buildStore(parts: StoreParts): Store {
       };
       return { ...lent, takeBack };
     },
-    nextJobAt: (handlers) => nextArrayJobAt((sql, values) => engine.look(sql, values), place, handlers),
+    nextJobAt: (handlers) =>
+      nextArrayJobAt((sql, values) => engine.look(sql, values), place, handlers, injectedIn(clock)),
     upkeep: {
       dropPayloads: (before) => dropPartitions({ engine, place, before, now: new Date(clock.now()) }),
       // Autovacuum makes the room of deleted rows free for new ones.
@@ -136,6 +136,10 @@ function buildStore(parts: StoreParts): Store {
       await proveWriting(store);
     },
   };
+}
+
+function injectedIn(clock: Clock): Clock | undefined {
+  return clock === systemClock ? undefined : clock;
 }
 
 /** Only compiles: what is compiled runs on connections of the engine's. */
