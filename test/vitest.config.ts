@@ -14,6 +14,7 @@ export default defineConfig({
     // For a machine that has four times more to do than it can: a test that hangs is told all the same.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // These tests wait for disks, timers and other processes much of their time: two more than can run at once fill the gaps.
     maxWorkers: availableParallelism() + 2,
     projects: [

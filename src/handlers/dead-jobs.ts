@@ -2,7 +2,7 @@ import type { NewJob } from "../store/queue.ts";
 import type { Condition, StoreTransaction } from "../store/store.ts";
 import type { JobRow } from "../store/tables/handlers.ts";
 import { toJob } from "../queries/jobs.ts";
-import { holdSubscriptions } from "./subscription.ts";
+import { holdSubscriptions } from "./hold-subscriptions.ts";
 
 /** Adds jobs for the handlers of `job-dead`. Dead jobs of these handlers themselves add none. */
 export async function notifyOfDead(

@@ -2,11 +2,12 @@
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { StoreTransaction } from "../store/store.ts";
+import { holdSubscriptions } from "./hold-subscriptions.ts";
 import { countFailure } from "./transaction/failures.ts";
 import type { HandlerFault } from "./transaction/handler-fault.ts";
 import type { HandlerScope } from "./handler-scope.ts";
 import type { Registry } from "./registry.ts";
-import { holdSubscriptions, jobsFor, type News, type Subscription } from "./subscription.ts";
+import { jobsFor, type News, type Subscription } from "./subscription.ts";
 import { createTransactionRun, type FreshDelivery, type Spent } from "./transaction/transaction-run.ts";
 
 export interface FreshNews extends News {

@@ -64,12 +64,11 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
     ],
   });
   const moved = groupBy(rows, (row) => row.webhookId);
-  return applied.flatMap(({ webhookId, contentKey }) =>
-    (moved.get(webhookId) ?? []).map((row) => ({
-      inputKey: contentKey,
-      contentKey,
-      transition: toTransition(row),
-    })),
+  return applied.flatMap(({ webhookId, contentKey, contractId }) =>
+    (moved.get(webhookId) ?? [])
+      // Two deliveries can have the same webhook id.
+      .filter((row) => row.contractId === contractId)
+      .map((row) => ({ inputKey: contentKey, contentKey, transition: toTransition(row) })),
   );
 }
 

@@ -20,10 +20,10 @@ export interface Registry {
   get(name: string): Handler | undefined;
   /** Handlers whose jobs this process may take. */
   names(): readonly string[];
-  /** Handlers whose rows this process has written, or found. */
+  /** The names of the handlers whose rows this process has written, or found. */
   written(): readonly string[];
   /** Stops a handler in this process. */
-  end(handler: Handler): void;
+  stop(handler: Handler): void;
   /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
   ensure(): Promise<void>;
   /**
@@ -96,7 +96,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     return !closed && handlers.has(name);
   }
 
-  /** Writes the missing rows, which nothing else may do in a process that receives nothing. Then it reads one page. */
+  /** Writes the missing rows: in a process that receives nothing, nothing else does. Then it reads one page. */
   async function goOn(): Promise<void> {
     await ensure();
     const [name] = behind;
@@ -109,7 +109,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     if (behind.size > 0) turns.soon();
   }
 
-  function end(handler: Handler): void {
+  function stop(handler: Handler): void {
     if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
     unwritten.delete(handler);
   }
@@ -127,7 +127,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     (error) =>
       logger.error(
         { step: "notify", error: nameOfError(error) },
-        "handlers can't be registered now: trying again",
+        "handlers can't be registered, or read older deliveries, now: trying again",
       ),
   );
 
@@ -142,15 +142,14 @@ export function createRegistry(parts: RegistryParts): Registry {
       handlers.set(handler.name, handler);
       unwritten.add(handler);
       turns.soon();
-      return () => end(handler);
+      return () => stop(handler);
     },
     get: (name) => handlers.get(name),
     names: () => [...handlers.keys()],
     written: () => [...handlers.values()].filter((each) => !unwritten.has(each)).map(({ name }) => name),
-    end,
+    stop,
     ensure,
     caughtUp: async () => {
-      await ensure();
       await turns.over();
       const [error] = refused.values();
       if (error !== undefined) throw error;

@@ -4,7 +4,8 @@ import { checkText } from "../queries/arguments.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import { holdPayloads } from "../store/payload.ts";
 import type { Store, StoreTransaction } from "../store/store.ts";
-import { eventJob, hears, holdSubscriptions, type AppliedDelivery } from "./subscription.ts";
+import { holdSubscriptions } from "./hold-subscriptions.ts";
+import { eventJob, hears, type AppliedDelivery } from "./subscription.ts";
 
 /**
  * Adds a job for each handler that listens to the delivery's event. Resolves with their number.

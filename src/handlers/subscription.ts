@@ -1,7 +1,6 @@
-/** Filters of handlers, and the jobs that they get from a commit. */
+/** Filters of handlers, and the jobs that they get from a commit. Pure. */
 import { createHash } from "node:crypto";
 import type { NewJob } from "../store/queue.ts";
-import type { StoreTransaction } from "../store/store.ts";
 import type { SubscriptionRow } from "../store/tables/handlers.ts";
 import type { Anomaly, Transition } from "../queries/shapes.ts";
 
@@ -26,14 +25,6 @@ export type Filter = EventFilter | TransitionFilter;
 
 export interface Subscription extends SubscriptionRow {
   readonly filter: Filter;
-}
-
-/** Reads the subscriptions. None is added or removed before the transaction ends. Call it early: who registers takes this lock first. */
-export async function holdSubscriptions(tx: StoreTransaction): Promise<Subscription[]> {
-  const locked = tx.jobs.lockSubscriptions("shared");
-  const rows = await tx.find("subscriptions", { orderBy: ["name"] });
-  await locked;
-  return rows as Subscription[];
 }
 
 /** The news of one commit, or of one page of older deliveries. */

@@ -142,9 +142,11 @@ export function createHandlerSurface(store: Store, handlers: Handlers): HandlerS
         }));
       },
       remove: async (name) => {
+        // Else it would be written after it is removed.
+        await handlers.registry.ensure();
         const here = handlers.registry.get(name);
         await removeHandler(store, name);
-        if (here !== undefined) handlers.registry.end(here);
+        if (here !== undefined) handlers.registry.stop(here);
       },
     },
     jobs: {

@@ -46,7 +46,10 @@ async function removePage(
   const seqs = rows.map(({ seq }) => seq);
   const left = await removeIdle(tx, seqs);
   const last = lastOfFull(rows, removedRows);
-  if (last === undefined) await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+  if (last === undefined) {
+    await tx.remove("subscriptions", [{ field: "name", op: "=", value: name }]);
+    await tx.remove("failures", [{ field: "handler", op: "=", value: name }]);
+  }
   return { left, next: last && [last.createdAt, last.seq] };
 }
 

@@ -137,9 +137,9 @@ async function outlastLease(act: (mirror: Mirror, off: () => void) => unknown): 
   await expect.poll(() => end).toBeDefined();
   const acting = act(mirror, off);
   const beside = new Database(file);
-  const alive = beside.prepare("select alive_until from escrow_workers").pluck();
+  const alive = beside.prepare<[], string>("select alive_until from escrow_workers").pluck();
   const from = new Date(Date.now() + 5 * leaseMs).toISOString();
-  await expect.poll(() => String(alive.get()) > from, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => (alive.get() ?? "") > from, { timeout: 10_000 }).toBe(true);
   end?.();
   await acting;
   beside.close();

@@ -1,11 +1,14 @@
 /** Which deliveries a handler gets, on every store: from when on, in which process, until when. */
 import { describe, expect, it } from "vitest";
 import { defineHandler } from "../../src/handlers/define-handler.ts";
+import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
 import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery, noonMs } from "../support/delivery.ts";
 import { openMirror, testClock, withTransactions } from "../support/mirror.ts";
+
+const registerMail = (to: Mirror): void => void to.on("*", () => undefined, { name: "mail" });
 
 export function describeRegistering(name: string, create: () => Store): void {
   const open = (options: Partial<MirrorOptions> = {}) => openMirror({ store: create(), ...options });
@@ -161,6 +164,20 @@ export function describeRegistering(name: string, create: () => Store): void {
       await mirror.receive(delivery("contract.approved", { id: "a", seconds: 1 }));
       await mirror.idle();
       expect(seen).toEqual(["first contract.created", "second contract.approved"]);
+    });
+
+    it("that are removed as soon as they are registered are gone", async () => {
+      const store = create();
+      const mirror = await open({ store });
+      registerMail(mirror);
+      await mirror.handlers.remove("mail");
+      registerMail(mirror);
+      await mirror.idle();
+      const other = await open({ store });
+      registerMail(other);
+      await other.handlers.remove("mail");
+      await other.idle();
+      expect(await other.handlers.list()).toEqual([]);
     });
 
     it("that are registered anew before their last job is removed get what came behind it", async () => {

@@ -337,7 +337,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "errors of an erased request's jobs stay readable",
     file: "src/receiver/contracts/redacted.ts",
-    find: "jobs.map(({ seq }) => ({ seq, contractId })),",
+    find: "held.map(({ seq }) => ({ seq, contractId })),",
     replace: "[],",
     tests: ["retention/prune"],
   },

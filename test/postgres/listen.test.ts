@@ -128,16 +128,14 @@ function listenersOf(schema: string, what = "pid"): string {
 
 it("a mirror whose pool has no connection left to listen on closes", async () => {
   const [pool, schema] = [openPool(postgresUrl, { max: 2 }), freshSchema()];
-  const store = withoutLooking(postgres({ pool, schema, listen: true, deadlineMs: 500 }));
+  const store = withoutLooking(postgres({ pool, schema, listen: true, deadlineMs: 3000 }));
   const mirror = await openMirror({ store, clock: systemClock });
   mirror.on("*", () => undefined, { name: "see" });
   await mirror.idle();
   await expect.poll(() => isListening(schema)).toBe(true);
   const first = await pool.connect();
   const second = pool.connect();
-  await run(
-    `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "${channelOf({ schema, prefix: "" })}"'`,
-  );
+  await run(listenersOf(schema, "pg_terminate_backend(pid)"));
   await second;
   await expect.poll(() => pool.waitingCount, { timeout: 10_000 }).toBeGreaterThan(0);
   await mirror.close();

@@ -6,7 +6,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { settle } from "../../shared/result.ts";
-import { sleep } from "../../shared/timers.ts";
+import { monotonicMs, sleep } from "../../shared/timers.ts";
 import { noLongerThan } from "../../shared/within.ts";
 import type { Store } from "../../store/store.ts";
 import type { Registry } from "../registry.ts";
@@ -50,9 +50,6 @@ export interface Runner {
   /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
-
-/** What has ended, and can't be stored when the mirror closes, runs again elsewhere. */
-const closeTries = 3;
 
 export function createRunner(parts: RunnerParts): Runner {
   const { store, registry, clock, logger, options, workerId, runJob } = parts;
@@ -129,15 +126,17 @@ export function createRunner(parts: RunnerParts): Runner {
     drain,
     reclaim: () => worker.reclaim(),
     close: async (deadlineMs) => {
+      const endsAt = monotonicMs() + deadlineMs;
       isClosing = true;
       slots.close(new DOMException("the mirror is closing", "AbortError"));
       await lookout?.stop();
       await noLongerThan(deadlineMs, slots.allOver());
       beating.stop();
-      for (let tried = 0; tried === 0 || (tried < closeTries && slots.hasEndings()); tried++) {
+      // A run that has ended, and can't be stored, comes again elsewhere.
+      do {
         turns.soon();
         await settle(() => turns.over());
-      }
+      } while (slots.hasEndings() && monotonicMs() < endsAt);
       await worker.retire();
     },
   };

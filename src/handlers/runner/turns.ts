@@ -42,7 +42,7 @@ export function createTurns(
       onFault(done.error);
       if (failed >= toldAfter) for (const each of takeWaiters()) each.reject(done.error);
       await sleep(faultWaitMs);
-      isWanted = mayRetry();
+      isWanted ||= mayRetry();
     }
     // In the same step as the last look at the wish: one that comes between the two would be heard by nobody.
     isTaking = false;

@@ -190,7 +190,7 @@ async function openPool({
 /** A connection for as long as it lasts: the pool's, or beside our own pool, which may be small. */
 async function holdClient({ pool, connectionString, deadlineMs }: PostgresSettings): Promise<HeldClient> {
   if (pool !== undefined) {
-    const client = await inTime(deadlineMs, take(pool), (late) => giveBack(late, true));
+    const client = await inTime(deadlineMs, take(pool), (late) => giveBack(late, false));
     // It is not given back: whoever had it next would hear what we listen to.
     return { client, drop: async () => giveBack(client, true) };
   }
