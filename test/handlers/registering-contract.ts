@@ -166,6 +166,22 @@ export function describeRegistering(name: string, create: () => Store): void {
       expect(seen).toEqual(["first contract.created", "second contract.approved"]);
     });
 
+    it("that start with older deliveries get each move once, where two deliveries have one webhook id", async () => {
+      const mirror = await open();
+      const send = { webhookId: "one" };
+      for (const contractId of ["CNT-1", "CNT-2"])
+        await mirror.receive(delivery("contract.created", { id: contractId, seconds: 0, contractId }, send));
+      const [aside] = (await mirror.quarantine.list()).items;
+      await mirror.quarantine.release(aside?.id ?? "");
+      const seen: string[] = [];
+      mirror.onTransition({ entity: "contract" }, ({ contractId }) => void seen.push(contractId), {
+        name: "moves",
+        since: new Date(noonMs),
+      });
+      await mirror.idle();
+      expect(seen.sort()).toEqual(["CNT-1", "CNT-2"]);
+    });
+
     it("that are removed as soon as they are registered are gone", async () => {
       const store = create();
       const mirror = await open({ store });
