@@ -15,7 +15,7 @@ it("ships once and shows the right status, whatever arrives", async () => {
   await fc.assert(property, { numRuns: 10 });
 });
 
-it("finds that a hasty shop ships twice after a crash, by the shortest story", async () => {
+it("finds that a hasty shop ships twice after a crash, by a short story", async () => {
   const property = fc.asyncProperty(arbitraries.schedule(), (deliveries) =>
     assertHandlerIdempotent(registerHastyOrders, deliveries),
   );

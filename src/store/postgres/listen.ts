@@ -49,8 +49,11 @@ export function listenForJobs(
     client.on("notification", ({ payload = "" }) => heard(payload));
     try {
       // A server that hangs holds up nobody who stops.
-      await Promise.race([client.query({ text: `listen "${channelOf(place)}"` }), broken]);
-      if (!signal.aborted) changed(true);
+      const listening = client.query({ text: `listen "${channelOf(place)}"` }).then(() => true);
+      const isHeard = await Promise.race([listening, broken.then(() => false)]);
+      if (signal.aborted) return;
+      if (!isHeard) throw new Error("the connection broke before it listened");
+      changed(true);
       await broken;
       if (!signal.aborted) changed(false);
     } finally {
