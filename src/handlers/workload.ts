@@ -23,9 +23,10 @@ export interface Workload {
 /** All counts are in one `store.read`, where statements use an index. Else old statistics of a busy table would mislead. */
 export async function workloadOf(store: Store, clock: Clock): Promise<Workload> {
   const lateAt = toIsoTime(clock.now() - patienceMs);
-  const [jobs, handlers, run] = await store.read((reader) =>
-    Promise.all([countJobs(reader), namesOf(reader), runNow(reader, lateAt)]),
-  );
+  const { jobs, handlers, run } = await store.read(async (reader) => {
+    const [counts, names] = await Promise.all([countJobs(reader), namesOf(reader)]);
+    return { jobs: counts, handlers: names, run: await runNow(reader, names, lateAt) };
+  });
   const orphans: Orphan[] = [];
   for (const handler of handlers.filter((name) => !run.has(name))) {
     const dueAt = await store.nextJobAt([handler]);
@@ -38,8 +39,9 @@ async function namesOf(reader: StoreReader): Promise<string[]> {
   return (await reader.find("subscriptions", { orderBy: ["name"] })).map(({ name }) => name);
 }
 
-/** The handlers that a worker runs. One that is silent for too long does not count. */
-async function runNow(reader: StoreReader, lateAt: string): Promise<Set<string>> {
+/** Those of the handlers that a worker runs. One that is silent for too long does not count. */
+async function runNow(reader: StoreReader, names: readonly string[], lateAt: string): Promise<Set<string>> {
+  if (names.length === 0) return new Set();
   const alive = await reader.find("workers", { where: [{ field: "aliveUntil", op: ">=", value: lateAt }] });
   return new Set(alive.flatMap(({ handlers }) => handlers));
 }
