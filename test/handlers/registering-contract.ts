@@ -6,9 +6,23 @@ import type { MirrorOptions } from "../../src/mirror/options.ts";
 import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery, noonMs } from "../support/delivery.ts";
-import { openMirror, testClock, withTransactions } from "../support/mirror.ts";
+import { openMirror, testClock, withTransactions, type TestClock } from "../support/mirror.ts";
 
 const registerMail = (to: Mirror): void => void to.on("*", () => undefined, { name: "mail" });
+
+/** Two contracts, a minute apart. */
+async function receiveTwo(mirror: Mirror, clock: TestClock): Promise<void> {
+  await mirror.receive(delivery("contract.created", { id: "c1", seconds: 0, contractId: "CNT-1" }));
+  clock.advance(60_000);
+  await mirror.receive(delivery("contract.created", { id: "c2", seconds: 60, contractId: "CNT-2" }));
+}
+
+/** Makes handlers that note their name and the contract. */
+function noting(seen: string[]) {
+  return (handler: string) =>
+    ({ contractId }: { contractId: string }) =>
+      void seen.push(`${handler} ${contractId}`);
+}
 
 export function describeRegistering(name: string, create: () => Store): void {
   const open = (options: Partial<MirrorOptions> = {}) => openMirror({ store: create(), ...options });
@@ -18,14 +32,9 @@ export function describeRegistering(name: string, create: () => Store): void {
       const clock = testClock();
       const store = create();
       const first = await open({ store, clock });
-      await first.receive(delivery("contract.created", { id: "c1", seconds: 0, contractId: "CNT-1" }));
-      clock.advance(60_000);
-      await first.receive(delivery("contract.created", { id: "c2", seconds: 60, contractId: "CNT-2" }));
+      await receiveTwo(first, clock);
       const seen: string[] = [];
-      const note =
-        (handler: string) =>
-        ({ contractId }: { contractId: string }) =>
-          void seen.push(`${handler} ${contractId}`);
+      const note = noting(seen);
       first.on("contract.created", note("from-start"), { name: "from-start" });
       first.on("contract.created", note("from-time"), {
         name: "from-time",
@@ -291,14 +300,9 @@ export function describeRegistering(name: string, create: () => Store): void {
       const clock = testClock();
       const store = create();
       const first = await open({ store, clock });
-      await first.receive(delivery("contract.created", { id: "c1", seconds: 0, contractId: "CNT-1" }));
-      clock.advance(60_000);
-      await first.receive(delivery("contract.created", { id: "c2", seconds: 60, contractId: "CNT-2" }));
+      await receiveTwo(first, clock);
       const seen: string[] = [];
-      const see =
-        (handler: string) =>
-        ({ contractId }: { contractId: string }) =>
-          void seen.push(`${handler} ${contractId}`);
+      const see = noting(seen);
       const since = new Date(noonMs + 30_000);
       const handlers = [
         defineHandler("from-now", "contract.created", see("from-now")),
