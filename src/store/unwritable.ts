@@ -20,19 +20,29 @@ export function proveWritten(table: TableName, meant: number, written: number): 
   if (written < meant) throw unwritable(table);
 }
 
-/** A row that did not go into a table met another of its key, else it is nowhere. Costs nothing where all went in. */
+/** Throws where a row neither went into a table nor met another of its key. Costs nothing where all went in. */
 export async function proveMet<Name extends TableName>(
-  { lookupKeys }: Pick<StoreReader, "lookupKeys">,
+  reader: Pick<StoreReader, "lookupKeys">,
   table: Name,
   rows: readonly Partial<NewRow<Name>>[],
   wentIn: readonly boolean[],
 ): Promise<void> {
+  if (!(await areThere(reader, table, rows, wentIn))) throw unwritable(table);
+}
+
+/** Whether each row went into a table or met another of its key. */
+export async function areThere<Name extends TableName>(
+  { lookupKeys }: Pick<StoreReader, "lookupKeys">,
+  table: Name,
+  rows: readonly Partial<NewRow<Name>>[],
+  wentIn: readonly boolean[],
+): Promise<boolean> {
   const met = rows.filter((_, index) => wentIn[index] !== true);
-  if (met.length === 0) return;
+  if (met.length === 0) return true;
   const { key } = tables[table];
   const keyIn = (row: object): string =>
     JSON.stringify(key.map((field) => (row as Readonly<Record<string, unknown>>)[field]));
   const keys = met as unknown as readonly Partial<Tables[Name]>[];
   const known = await lookupKeys(table, keys, allBut(table, key));
-  proveWritten(table, new Set(met.map(keyIn)).size, new Set(known.map(keyIn)).size);
+  return new Set(known.map(keyIn)).size >= new Set(met.map(keyIn)).size;
 }

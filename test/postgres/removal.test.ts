@@ -1,7 +1,10 @@
 /** A job or a handler that is removed in the same moment as something else is done with it. */
 import { expect, it } from "vitest";
 import { PermanentError, RetryAfterError } from "../../src/handlers/errors.ts";
+import { postgres } from "../../src/store/postgres/store.ts";
 import { delivery } from "../support/delivery.ts";
+import { openMirror } from "../support/mirror.ts";
+import { freshSchema, postgresUrl, run } from "../support/postgres.ts";
 import { openHeld } from "./held.ts";
 
 const created = delivery("contract.created", { id: "wh-1", seconds: 0, contractId: "CNT-1" });
@@ -89,4 +92,29 @@ it("a redaction goes on though a handler is removed whose job it is about to era
   await release();
   await removing;
   expect(await redacting).toMatchObject({ known: true });
+});
+
+it("makes room for a new one where it was done, and pruned while the handler reads its delivery again", async () => {
+  const schema = freshSchema();
+  const mirror = await openMirror({
+    store: postgres({ connectionString: postgresUrl, schema }),
+    jobs: { run: false },
+  });
+  const seen: string[] = [];
+  const register = () =>
+    mirror.on("*", ({ contractId }) => void seen.push(contractId), { name: "mail", since: new Date(0) });
+  register();
+  await mirror.receive(created);
+  await mirror.jobs.runOnce();
+  await mirror.handlers.remove("mail");
+  // Prunes between an insert and the statement that looks for what the insert met.
+  await run(
+    `create function "${schema}".prune_done() returns trigger language plpgsql as $$
+       begin delete from "${schema}".jobs where state = 'done'; return null; end $$;
+     create trigger prunes after insert on "${schema}".jobs
+       for each statement execute function "${schema}".prune_done()`,
+  );
+  register();
+  await mirror.jobs.runOnce();
+  expect(seen).toEqual(["CNT-1", "CNT-1"]);
 });
