@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import { EscrowMirrorError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
+import { err, ok, type Result } from "../shared/result.ts";
 import type { StoreTransaction } from "../store/store.ts";
 import type { Handler } from "./handler.ts";
 import { seqBefore, turnPage } from "./older-news.ts";
@@ -14,41 +15,45 @@ export interface RegisterParts {
   readonly startAt: number;
 }
 
-/** Resolves with one entry for each handler: the error of a refused one, else `undefined`. */
+/** A handler, and whether it has older deliveries left to read, or why it was refused. */
+export type Registered = Result<boolean, Error> & { readonly handler: Handler };
+
 export async function registerAll(
   tx: StoreTransaction,
   handlers: readonly Handler[],
   parts: RegisterParts,
-): Promise<readonly (Error | undefined)[]> {
+): Promise<readonly Registered[]> {
   await tx.jobs.lockSubscriptions("exclusive");
-  const reasons: (Error | undefined)[] = [];
-  for (const handler of handlers) reasons.push(await register(tx, handler, parts));
-  return reasons;
+  const all: Registered[] = [];
+  for (const handler of handlers) all.push({ handler, ...(await register(tx, handler, parts)) });
+  return all;
 }
 
 async function register(
   tx: StoreTransaction,
   handler: Handler,
   parts: RegisterParts,
-): Promise<Error | undefined> {
+): Promise<Result<boolean, Error>> {
   const { name, kind, filter } = handler;
   const [known] = await tx.lookup("subscriptions", "name", [name]);
-  if (known === undefined) return insert(tx, handler, parts);
-  if (known.kind !== kind) return otherKind(name, known.kind, kind);
-  if (isDeepStrictEqual(known.filter, filter)) return undefined;
-  parts.logger.warn({ step: "notify", handler: name }, "the handler has another filter from now on");
-  await tx.updateEach("subscriptions", "name", [{ name, filter }]);
-  return undefined;
+  if (known === undefined) return ok(await insert(tx, handler, parts));
+  if (known.kind !== kind) return err(otherKind(name, known.kind, kind));
+  if (!isDeepStrictEqual(known.filter, filter)) {
+    parts.logger.warn({ step: "notify", handler: name }, "the handler has another filter from now on");
+    await tx.updateEach("subscriptions", "name", [{ name, filter }]);
+  }
+  return ok(known.cursor !== null);
 }
 
+/** Resolves with whether older deliveries are left to read. */
 async function insert(
   tx: StoreTransaction,
   { name, kind, filter, since }: Handler,
   { clock, startAt }: RegisterParts,
-): Promise<undefined> {
+): Promise<boolean> {
   const cursor = since === undefined ? startAt : await seqBefore(tx, since);
   await tx.insert("subscriptions", [{ name, kind, filter, cursor, createdAt: toIsoTime(clock.now()) }]);
-  await turnPage(tx, name);
+  return !(await turnPage(tx, name));
 }
 
 function otherKind(name: string, known: string, given: string): EscrowMirrorError {

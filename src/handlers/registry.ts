@@ -6,12 +6,12 @@
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { settle } from "../shared/result.ts";
+import { err, settle } from "../shared/result.ts";
+import { createTurns } from "../shared/turns.ts";
 import type { Store } from "../store/store.ts";
 import { nameTaken, type Handler } from "./handler.ts";
 import { turnPage } from "./older-news.ts";
 import { registerAll } from "./register.ts";
-import { createTurns } from "./runner/turns.ts";
 
 export interface Registry {
   /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
@@ -64,11 +64,11 @@ export function createRegistry(parts: RegistryParts): Registry {
       const written = await settle(() => store.transaction((tx) => registerAll(tx, page, parts)));
       if (!written.ok && isEscrowMirrorError(written.error, "store-unavailable", "closed"))
         throw written.error;
-      for (const [index, handler] of page.entries()) {
-        const error = written.ok ? written.value[index] : (written.error as Error);
-        unwritten.delete(handler);
-        if (error === undefined) accept(handler);
-        else refuse(handler, error);
+      const failed = written.ok ? [] : page.map((handler) => ({ handler, ...err(written.error as Error) }));
+      for (const each of written.ok ? written.value : failed) {
+        unwritten.delete(each.handler);
+        if (each.ok) accept(each.handler, each.value);
+        else refuse(each.handler, each.error);
       }
     }
   }
@@ -80,8 +80,10 @@ export function createRegistry(parts: RegistryParts): Registry {
     return [...unwritten].filter(({ since }) => since === undefined).slice(0, pageRows);
   }
 
-  function accept({ name }: Handler): void {
+  function accept({ name }: Handler, isBehind: boolean): void {
     refused.delete(name);
+    onJobs();
+    if (!isBehind) return;
     behind.add(name);
     turns.soon();
   }

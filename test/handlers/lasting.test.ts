@@ -3,24 +3,11 @@ import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { defineHandler } from "../../src/handlers/define-handler.ts";
 import { createMirror, type Mirror } from "../../src/mirror/create-mirror.ts";
-import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
-import type { Store } from "../../src/store/store.ts";
 import { delivery, noonMs, secret } from "../support/delivery.ts";
-import { openMirror, temporaryFile, testClock, withTransactions } from "../support/mirror.ts";
-
-const down = new EscrowMirrorError("store-unavailable", "the server is read-only");
-
-/** A store whose writes fail once `left` more of them are through. */
-function limited(inner: Store) {
-  const state = { left: Number.POSITIVE_INFINITY };
-  const store = withTransactions(inner, async (work) => {
-    if (state.left-- <= 0) throw down;
-    return inner.transaction(work);
-  });
-  return Object.assign(state, { store });
-}
+import { down, limited } from "../support/failing-store.ts";
+import { openMirror, temporaryFile, testClock } from "../support/mirror.ts";
 
 const created = (contractId: string) =>
   delivery("contract.created", { id: contractId, seconds: 0, contractId });
@@ -39,6 +26,20 @@ it("runOnce and idle tell of a store that fails on while older deliveries are re
   writes.left = Number.POSITIVE_INFINITY;
   await mirror.jobs.runOnce();
   expect(seen.size).toBe(450);
+});
+
+it("handlers whose rows are there, and that have nothing left to read, start with one commit for all", async () => {
+  const file = temporaryFile();
+  const register = async (mirror: Mirror): Promise<void> => {
+    for (const name of ["a", "b", "c"]) mirror.on("*", () => undefined, { name });
+    await mirror.idle();
+  };
+  await register(await openMirror({ store: sqlite(file), jobs: { run: false } }));
+  const writes = limited(sqlite(file));
+  const mirror = await openMirror({ store: writes.store, jobs: { run: false } });
+  writes.left = 1;
+  await register(mirror);
+  expect(writes.left).toBe(0);
 });
 
 it("a handler gets what is released behind the place to which it has read older deliveries", async () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { defineHandler } from "../../src/handlers/define-handler.ts";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import type { MirrorOptions } from "../../src/mirror/options.ts";
-import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { delivery, noonMs } from "../support/delivery.ts";
+import { limited } from "../support/failing-store.ts";
 import { openMirror, testClock, withTransactions, type TestClock } from "../support/mirror.ts";
 
 const registerMail = (to: Mirror): void => void to.on("*", () => undefined, { name: "mail" });
@@ -135,21 +135,16 @@ export function describeRegistering(name: string, create: () => Store): void {
     });
 
     it("that are removed by a process that ends before their running jobs are gone can be removed again", async () => {
-      const store = create();
-      let left = Number.MAX_SAFE_INTEGER;
-      const ending = withTransactions(store, (work) => {
-        if (left-- > 0) return store.transaction(work);
-        throw new EscrowMirrorError("store-unavailable", "the process ends");
-      });
-      const mirror = await open({ store: ending, jobs: { run: false } });
+      const writes = limited(create());
+      const mirror = await open({ store: writes.store, jobs: { run: false } });
       let end: (() => void) | undefined;
       mirror.on("*", () => new Promise<void>((resolve) => (end = resolve)), { name: "mail" });
       await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
       const running = mirror.jobs.runOnce();
       await expect.poll(() => end).toBeDefined();
-      left = 1;
+      writes.left = 1;
       await expect(mirror.handlers.remove("mail")).rejects.toMatchObject({ code: "store-unavailable" });
-      left = Number.MAX_SAFE_INTEGER;
+      writes.left = Number.POSITIVE_INFINITY;
       expect((await mirror.jobs.list()).items).toHaveLength(1);
       await mirror.handlers.remove("mail");
       expect((await mirror.jobs.list()).items).toEqual([]);

@@ -1,4 +1,5 @@
 /** A store of which some calls fail, as a fault of the driver or a bug of ours would make them. */
+import { EscrowMirrorError } from "../../src/shared/errors.ts";
 import type { Store, StoreTransaction } from "../../src/store/store.ts";
 import { withTransactions } from "./mirror.ts";
 
@@ -23,5 +24,17 @@ export function failing(inner: Store, isHit: (call: keyof StoreTransaction, valu
       },
     });
   const store = withTransactions(inner, (work) => inner.transaction((tx) => work(watch(tx))));
+  return Object.assign(state, { store });
+}
+
+export const down = new EscrowMirrorError("store-unavailable", "the server is read-only");
+
+/** A store whose writes fail once `left` more of them are through. */
+export function limited(inner: Store) {
+  const state = { left: Number.POSITIVE_INFINITY };
+  const store = withTransactions(inner, async (work) => {
+    if (state.left-- <= 0) throw down;
+    return inner.transaction(work);
+  });
   return Object.assign(state, { store });
 }

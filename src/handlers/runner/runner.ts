@@ -7,6 +7,7 @@ import { nameOfError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { settle } from "../../shared/result.ts";
 import { monotonicMs, sleep } from "../../shared/timers.ts";
+import { createTurns } from "../../shared/turns.ts";
 import { noLongerThan } from "../../shared/within.ts";
 import type { Store } from "../../store/store.ts";
 import type { Registry } from "../registry.ts";
@@ -15,7 +16,6 @@ import { createLookout, isAnyDue } from "./lookout.ts";
 import { repeat } from "./repeat.ts";
 import { createSlots, type SlotsParts } from "./slots.ts";
 import { createTurn } from "./turn.ts";
-import { createTurns } from "./turns.ts";
 import { createWorker } from "./worker.ts";
 
 export interface RunnerOptions extends RetryPolicy {

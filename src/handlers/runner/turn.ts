@@ -2,7 +2,6 @@
 import type { Ending } from "../../store/queue.ts";
 import type { Store, StoreTransaction } from "../../store/store.ts";
 import { notifyOfDead } from "../dead-jobs.ts";
-import { holdSubscriptions } from "../hold-subscriptions.ts";
 import { loadAssignments } from "./assignment.ts";
 import type { Slots } from "./slots.ts";
 import type { Worker } from "./worker.ts";
@@ -55,7 +54,7 @@ export function createTurn({ store, slots, worker, isTaking, onAgain }: TurnPart
 
 async function endJobs(tx: StoreTransaction, endings: readonly Ending[]): Promise<void> {
   // The subscriptions before the jobs: the order in which others lock.
-  if (endings.some(({ end }) => end === "dead")) await holdSubscriptions(tx);
+  if (endings.some(({ end }) => end === "dead")) await tx.jobs.lockSubscriptions("shared");
   const held = await tx.jobs.end(endings);
   const dead = endings.filter(({ end }, index) => end === "dead" && held[index] === true);
   await notifyOfDead(tx, dead);
