@@ -49,13 +49,13 @@ export function createDispatch(parts: DispatchParts): Dispatch {
     subscriptionsOf: holdSubscriptions,
 
     async notify(tx, subscriptions, news, spent) {
-      const abreast = subscriptions.filter(({ cursor }) => cursor === null);
-      const within = abreast.filter(({ kind }) => kind === "transaction");
-      const after = abreast.filter(({ kind }) => kind !== "transaction");
-      const late = subscriptions.flatMap((each) =>
+      const caughtUp = subscriptions.filter(({ cursor }) => cursor === null);
+      const within = caughtUp.filter(({ kind }) => kind === "transaction");
+      const after = caughtUp.filter(({ kind }) => kind !== "transaction");
+      const forBehind = subscriptions.flatMap((each) =>
         each.cursor === null ? [] : jobsFor([each], missedAt(each.cursor, news)),
       );
-      await tx.jobs.insert([...jobsFor(after, news), ...late]);
+      await tx.jobs.insert([...jobsFor(after, news), ...forBehind]);
       if (within.length > 0) await runInTransaction(tx, within, news.deliveries, spent);
     },
 
@@ -68,13 +68,13 @@ export function createDispatch(parts: DispatchParts): Dispatch {
  * that lies behind it and was released only now.
  */
 function missedAt(cursor: number, { deliveries, moves, anomalies }: FreshNews): News {
-  const [passed, ahead] = [new Map<string, FreshDelivery>(), new Set<string>()];
-  for (const each of deliveries)
-    if (each.seq !== undefined && each.seq <= cursor) passed.set(each.contentKey, each);
-    else ahead.add(each.webhookId);
+  const isPassed = ({ seq }: FreshDelivery): boolean => seq !== undefined && seq <= cursor;
+  const passed = deliveries.filter(isPassed);
+  const passedKeys = new Set(passed.map(({ contentKey }) => contentKey));
+  const idsAhead = new Set(deliveries.filter((each) => !isPassed(each)).map(({ webhookId }) => webhookId));
   return {
-    deliveries: [...passed.values()],
-    moves: moves.filter(({ contentKey }) => contentKey === null || passed.has(contentKey)),
-    anomalies: anomalies.filter(({ webhookId }) => webhookId === null || !ahead.has(webhookId)),
+    deliveries: passed,
+    moves: moves.filter(({ contentKey }) => contentKey === null || passedKeys.has(contentKey)),
+    anomalies: anomalies.filter(({ webhookId }) => webhookId === null || !idsAhead.has(webhookId)),
   };
 }
