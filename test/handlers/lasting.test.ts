@@ -28,17 +28,18 @@ it("runOnce and idle tell of a store that fails on while older deliveries are re
   expect(seen.size).toBe(450);
 });
 
+async function registerThree(mirror: Mirror): Promise<void> {
+  for (const name of ["a", "b", "c"]) mirror.on("*", () => undefined, { name });
+  await mirror.idle();
+}
+
 it("handlers whose rows are there, and that have nothing left to read, start with one commit for all", async () => {
   const file = temporaryFile();
-  const register = async (mirror: Mirror): Promise<void> => {
-    for (const name of ["a", "b", "c"]) mirror.on("*", () => undefined, { name });
-    await mirror.idle();
-  };
-  await register(await openMirror({ store: sqlite(file), jobs: { run: false } }));
+  await registerThree(await openMirror({ store: sqlite(file), jobs: { run: false } }));
   const writes = limited(sqlite(file));
   const mirror = await openMirror({ store: writes.store, jobs: { run: false } });
   writes.left = 1;
-  await register(mirror);
+  await registerThree(mirror);
   expect(writes.left).toBe(0);
 });
 
