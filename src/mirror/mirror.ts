@@ -129,7 +129,7 @@ export interface Mirror extends HandlerSurface {
   /**
    * Erases a contract's personal data: bodies, headers, references, metadata, texts, names, buyer and seller, errors of its
    * jobs. Ids, statuses, times and amounts stay. No duplicate, late event, API read or rebuild brings it back. An unknown
-   * contract is marked too, so that data which arrives later is never stored. You can call it again at any time.
+   * contract is marked too, so that its personal data is never stored. You can call it again at any time.
    *
    * @throws EscrowMirrorError `invalid-argument`; `store-unavailable`; `inside-transaction`
    */

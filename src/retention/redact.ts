@@ -30,13 +30,14 @@ import { heavyFields } from "../store/tables/deliveries.ts";
 /** The result of `mirror.redact()`. */
 export interface Redacted {
   /**
-   * Whether the bytes are gone from the database's files too. `false` on SQLite while somebody reads the file: call it again. Always
-   * `false` on Postgres, where dead rows, the write-ahead log, replicas and backups keep them for a time.
+   * Whether the bytes are gone from the database's files too. `false` on SQLite while another connection uses the file:
+   * call it again. Always `false` on Postgres, where dead rows, the write-ahead log, replicas and backups keep them for a
+   * time.
    */
   readonly bytesGone: boolean;
   /**
    * Whether the mirror has deliveries or a state of this contract. If `false`, check the spelling of the id. The contract is
-   * marked all the same: its data is never stored.
+   * marked all the same: its personal data is never stored.
    */
   readonly known: boolean;
 }
