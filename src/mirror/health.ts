@@ -21,7 +21,7 @@ export interface Health {
   readonly ok: boolean;
   /**
    * How many answers in a row to verified deliveries were not 2xx, in this process. Retries count too. The service counts a
-   * delivery only after its last retry, and disables the subscription at ten.
+   * delivery as failed only after its last retry, and disables the subscription after ten in a row.
    */
   readonly consecutiveFailures: number;
   /** When the newest non-duplicate delivery arrived. ISO 8601. */
