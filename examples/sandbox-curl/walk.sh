@@ -30,7 +30,8 @@ ID=$(echo "$CREATED" | grep -o 'CNT-[0-9]*-[0-9]*' | head -1)
 CHECKOUT=$(echo "$CREATED" | sed 's/.*"checkoutUrl":"\([^"]*\)".*/\1/')
 echo "$ID is $(echo "$CREATED" | sed 's/.*"status":"\([a-z]*\)","contractServiceType".*/\1/')"
 
-# Pay: open the checkout page in a browser and press Pay. The button sends this; 303 leads to the result page.
+# Pay: open the checkout page in a browser and press Pay. The button sends the request below. The answer is 303, which leads to the
+# result page.
 curl -s -o /dev/null -w '%{http_code}\n' "$CHECKOUT" -d token=${CHECKOUT#*token=} -d result=success
 
 # The buyer raises a dispute. The service has no endpoint for a dispute. The control page has a button.
