@@ -8,13 +8,16 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler from `Request` to `Response`, for Next.js route handlers, Remix, SvelteKit, `Bun.serve` and any other host with
- * the Fetch API on Node. Export it for every method, so that a GET gets 405.
+ * A handler from `Request` to `Response`, for Next.js route handlers, Remix, SvelteKit and any other host with the Fetch API
+ * on Node. Use it for every method, so that a GET gets 405.
  *
  * ```ts
  * const handler = fetchWebhook(mirror); // Next.js: fetchWebhook(() => createMirror({ … })), since a build imports the route
  * export { handler as GET, handler as POST };
  * ```
+ *
+ * Where a route gets the request inside an object, pass it on. Remix: `export const action = ({ request }) => handler(request)`.
+ * SvelteKit: the same function, exported as `POST`.
  *
  * If the body of a request was read before, the handler answers 500, and the service retries.
  *
