@@ -13,7 +13,7 @@ import { readSince, shown, shownTime } from "./lib/values.ts";
 
 /** `escrow-mirror jobs`. */
 export function jobsCommand(): Command {
-  return group("jobs", "Runs of your handlers that are owed, or done.", [listCommand(), retryCommand()]);
+  return group("jobs", "Runs of your handlers: open, done or dead.", [listCommand(), retryCommand()]);
 }
 
 interface Flags extends StoreFlags, ListFlags {
