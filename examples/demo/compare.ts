@@ -38,7 +38,7 @@ export async function compare(sandbox: Sandbox, mirror: Mirror): Promise<Compari
   return { sides, unexplained: sides.filter((side) => !side.equal && side.dropped.length === 0) };
 }
 
-/** The service sends no event of a milestone before it is paid: milestones are compared from then on. */
+/** The service sends no event of a milestone before it is paid. So only paid milestones are compared. */
 function tellService({ status, milestones, refunds }: SandboxContract): string {
   const told = milestones.filter((milestone) => milestone.status !== "Pending");
   return tell(status, told, refunds);
@@ -46,11 +46,11 @@ function tellService({ status, milestones, refunds }: SandboxContract): string {
 
 function tellMirror(contract: MirroredContract | undefined): string {
   return contract === undefined
-    ? "never heard of"
+    ? "not in the mirror"
     : tell(contract.status, contract.milestones.filter(isTold), contract.refunds);
 }
 
-/** An API read shows a milestone before it is paid too. */
+/** An API read also shows milestones that are not paid yet. */
 function isTold({ status }: { status: string | null }): boolean {
   return status !== null && status.toLowerCase() !== "pending";
 }

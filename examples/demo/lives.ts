@@ -33,7 +33,7 @@ type Step = ContractAction | "refund" | "refund first milestone" | "settle";
 
 export interface LivesReport extends Comparison {
   readonly faults: Readonly<Record<string, number>>;
-  /** How it stands once the mirror has read from the API what no webhook told. */
+  /** The comparison after `mirror.reconcile()`. */
   readonly reconciled: { readonly checked: number; readonly healed: number; readonly after: Comparison };
 }
 

@@ -7,7 +7,7 @@ import { next, partOne, partTwo } from "./texts.ts";
 const widerThanMost = (text: string): string[] => text.split("\n").filter((line) => line.length > 100);
 
 describe("the demo", () => {
-  it("applies, quarantines or knows again each recorded delivery, and tells of it", async () => {
+  it("applies, quarantines or recognises each recorded delivery, and prints it", async () => {
     const lines: string[] = [];
     const outcomes = await runRecorded((line) => lines.push(line));
     const count = (outcome: string): number => outcomes.filter((each) => each === outcome).length;
@@ -17,10 +17,10 @@ describe("the demo", () => {
     expect(text).toMatch(
       /4521 .*CNT-2604-00100002.*1000\.00 SAR.*2026-04-14T14:30:00Z.*2026-04-14T15:05:00Z/,
     );
-    expect(text).toContain("ambiguous-field: one key stands twice, with two values");
+    expect(text).toContain("ambiguous-field: one key appears twice, with two values");
   });
 
-  it("tells of the same contracts, refunds, history and quarantine whatever the order", async () => {
+  it("prints the same contracts, refunds, history and quarantine whatever the order", async () => {
     const first = await tellRecorded();
     expect(first).toContain("The history of");
     expect(first).toContain("wh-V5");

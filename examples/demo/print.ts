@@ -16,7 +16,7 @@ export function printLives(report: LivesReport, print: Print): void {
   const missing = sides.filter((side) => !side.equal && side.dropped.length > 0);
   print(`${equal} of ${sides.length} contracts are equal, milestones and refunds included.`);
   for (const { contractId, dropped } of missing)
-    print(`${contractId} differs: no later webhook tells what ${dropped.join(" and ")} would have told.`);
+    print(`${contractId} differs: no later webhook makes up for the dropped ${dropped.join(" and ")}.`);
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);
   const { checked, healed, after } = reconciled;
@@ -58,7 +58,7 @@ async function printRefunds(mirror: Mirror, print: Print): Promise<void> {
       refundId ?? "not named yet",
       milestoneId === null ? contractId : `${contractId}\nmilestone ${milestoneId}`,
       amountMinor === null ? "" : `${toAmount(amountMinor)} ${currency}`,
-      initiatedAt === null ? "not heard of" : toSeconds(initiatedAt),
+      initiatedAt === null ? "no webhook" : toSeconds(initiatedAt),
       succeededAt === null ? "not yet" : toSeconds(succeededAt),
     ],
   );
@@ -95,7 +95,7 @@ async function printQuarantine(mirror: Mirror, print: Print): Promise<void> {
 const explanations: Record<string, string> = {
   "not-utf8": "not-utf8: a byte of the body is not UTF-8",
   "not-json": "not-json: the body is not JSON",
-  "ambiguous-field": "ambiguous-field: one key stands twice, with two values",
+  "ambiguous-field": "ambiguous-field: one key appears twice, with two values",
 };
 
 /** The mirror stores all seven digits of a fraction. Here they would only widen the table. */

@@ -38,7 +38,7 @@ const server = app.listen(Number(PORT), () => {
   logger.info({ port: (server.address() as AddressInfo).port }, "listening");
 });
 
-/** First the server ends, then the mirror commits and answers what is in flight. */
+/** The server ends when each open request has its answer. Then the mirror closes. */
 function stop(): void {
   server.close(() => void mirror.close());
 }

@@ -32,7 +32,7 @@ const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   logger.info({ port }, "listening");
 });
 
-/** First the server ends, then the mirror commits and answers what is in flight. */
+/** The server ends when each open request has its answer. Then the mirror closes. */
 function stop(): void {
   server.close(() => void mirror.close());
 }

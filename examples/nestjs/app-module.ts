@@ -58,7 +58,7 @@ export class ShopController {
 export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(MIRROR) private readonly mirror: Mirror) {}
 
-  /** Nest calls this after the last request. The mirror commits and answers what is in flight. */
+  /** Nest calls this when the server has ended. The mirror waits for running handlers. */
   onApplicationShutdown(): Promise<void> {
     return this.mirror.close();
   }

@@ -66,7 +66,7 @@ const server = app.listen(Number(PORT), () => {
   console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }));
 });
 
-/** First the server ends. Then the mirror commits what is in flight and waits for running handlers. */
+/** The server takes no new connections. The mirror commits and answers what is in flight, and waits for running handlers. */
 async function stop(): Promise<void> {
   server.close();
   await mirror.close();

@@ -1,7 +1,7 @@
 /** A shop's reactions to contracts: it ships what is paid, and shows each order's status. */
 import type { Mirror } from "escrow-mirror";
 
-/** What the shop has done. */
+/** The parcels and statuses of the shop so far. */
 export interface Orders {
   readonly parcels: readonly string[];
   readonly statuses: Readonly<Record<string, string>>;
@@ -13,13 +13,13 @@ export function registerOrders(mirror: Mirror): () => Orders {
   const statuses = new Map<string, string>();
   mirror.on(
     "payment.completed",
-    // The key is of the payment: one parcel, however often the handler runs.
+    // The key names the payment: it gets one parcel, however often the handler runs.
     ({ contractId, transactionId }) => void parcels.set(`${contractId}-${transactionId}`, contractId),
     { name: "ship" },
   );
   mirror.on(
     "*",
-    // The mirror's word, not the event's: this event may be an old one.
+    // The mirror's status, not the event's: this event may be an old one.
     ({ contractId }, { contract }) => void (contract && statuses.set(contractId, contract.status)),
     { name: "show-status" },
   );
