@@ -78,8 +78,8 @@ export const instruments = {
   consecutiveFailures: {
     name: "escrow_mirror.consecutive_failures",
     kind: "gauge",
-    unit: "{delivery}",
-    description: "Verified deliveries in a row without a 2xx from this process",
+    unit: "{answer}",
+    description: "Answers in a row to verified deliveries that were not 2xx",
   },
   lastDelivery: {
     name: "escrow_mirror.last_delivery.timestamp",
