@@ -14,7 +14,7 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
  * app.use(express.json());
  * ```
  *
- * After a parser it reads the bytes from `req.rawBody`, or from the `Buffer` of `express.raw()`. If the bytes are gone, it
+ * If a parser ran before, it reads the bytes from `req.rawBody`, or from the `Buffer` of `express.raw()`. If the bytes are gone, it
  * answers 500, the service retries, and the log names the line to change. It never calls `next`.
  *
  * @param mirror A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it

@@ -59,7 +59,7 @@ type FastifyHook = (request: FastifyRequest, reply: FastifyReply, payload?: unkn
  * It answers before Fastify looks for a content-type parser. So the app's own parsers never get the webhook. The app's hooks
  * up to `onRequest` run. `preValidation` and later hooks don't.
  *
- * @throws TypeError if `mirror` is none of these, or `path` is no path
+ * @throws TypeError if `mirror` or `path` is not as `FastifyWebhookOptions` says
  */
 export async function fastifyWebhook(app: FastifyHost, options: FastifyWebhookOptions): Promise<void> {
   const { mirror, path } = options;

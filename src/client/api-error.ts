@@ -22,7 +22,7 @@ export interface ValidationError {
   readonly message: string;
 }
 
-/** The details of an `EscrowApiError`, beside its code and message. */
+/** The details of an `EscrowApiError`, besides its code and message. */
 export interface ApiErrorDetails {
   /** See `EscrowApiError.status`. Default `null`. */
   readonly status?: number | null;

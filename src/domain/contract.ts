@@ -1,8 +1,9 @@
 import type { Machine } from "./machine.ts";
 
 /**
- * The statuses of a contract, and the steps between them. There is no cycle. The service can make a step back, such as
- * Dispute → Escrow for a settled dispute. The mirror follows it, because the event's `previousStatus` says so.
+ * The statuses of a contract, and the steps between them. The machine has no cycle. The service itself can go back, for
+ * example from Dispute to Escrow when a dispute is settled. Such a step is not in the machine. The mirror still follows it,
+ * because the event's `previousStatus` says so.
  */
 export const contractMachine: Machine = {
   entity: "contract",

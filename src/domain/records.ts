@@ -61,7 +61,7 @@ export interface ContractRecord {
   /** When the service created it. ISO 8601. */
   readonly createdAt: string | null;
   /**
-   * The newest time that the service gave. If it gave none: when the delivery that moved the contract last arrived.
+   * The newest time that the service gave. If it gave none: when the delivery that last moved the contract first arrived.
    * ISO 8601.
    */
   readonly updatedAt: string;
@@ -120,7 +120,7 @@ export interface RefundRecord {
   readonly kind: "full" | "partial";
   /** The last state that was seen. */
   readonly state: (typeof refundStates)[number];
-  /** Whether only a status shows that it succeeded, and no webhook. */
+  /** `true` if no webhook reported that it succeeded, and only a status shows it. */
   readonly inferred: boolean;
   /** The amount that goes back to the buyer. Halalas. */
   readonly amountMinor: number | null;

@@ -6,9 +6,9 @@ import type { Seen } from "./seen.ts";
 export type WatchdogWarning =
   /** Five, or eight, deliveries in a row failed: at ten the service disables the subscription. */
   | "failing"
-  /** The service sends no webhooks. */
+  /** The service has disabled the subscription, and sends no webhooks. */
   | "disabled"
-  /** It was enabled again, and the contracts were reconciled. */
+  /** The subscription was enabled again, and the contracts were reconciled. */
   | "re-enabled"
   /** Contracts could not be reconciled. */
   | "not-reconciled"
@@ -17,7 +17,7 @@ export type WatchdogWarning =
   /** A call of the service failed. */
   | "service-unreachable";
 
-/** Hears of the watchdog's warnings. */
+/** Called with each warning of the watchdog. */
 export type Warn = (message: string, kind: WatchdogWarning) => void;
 
 export interface Alarm {

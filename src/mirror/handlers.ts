@@ -93,8 +93,8 @@ export interface HandlerSurface {
     options: HandlerOptions,
   ): () => void;
   /**
-   * Calls `handler` for each change of a present status, as `on` does for events. Duplicates, late events that change only
-   * the history, and rebuilds don't call it.
+   * Calls `handler` each time the present status of a contract or milestone changes, as `on` does for events. Duplicates,
+   * late events that change only the history, and rebuilds don't call it.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */
@@ -102,8 +102,8 @@ export interface HandlerSurface {
   /**
    * Calls `handler` in the delivery's own transaction. Rows that it writes through `trx` or `connection` are committed with
    * the delivery, or not at all. If it throws, the service sends the delivery again. At the third failure the delivery is
-   * committed without it, and its job is dead. Register it in every process that receives. Elsewhere it runs after the
-   * commit, in a transaction of its own.
+   * committed without it, and its job is dead. Register it in every process that receives. If the process that commits does
+   * not have it, it runs after the commit in a process that has it, in a transaction of its own.
    *
    * @throws EscrowMirrorError `invalid-argument`
    */

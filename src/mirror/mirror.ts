@@ -30,8 +30,8 @@ export interface Mirror extends HandlerSurface {
     ContractActions & {
       /**
        * Resolves with the contract when its history has a move to one of these statuses. Use it for a buyer who comes
-       * back from the payment page before the webhook arrives. If the webhook is late, it asks the API, if the mirror
-       * has a `client`.
+       * back from the payment page before the webhook arrives. If the webhook is late and the mirror has a `client`, it
+       * asks the API.
        *
        * @throws EscrowMirrorError `unreachable-status` if the contract has ended in another status; `timeout`;
        * `aborted`; `inside-transaction`
@@ -53,7 +53,7 @@ export interface Mirror extends HandlerSurface {
      * @param id the `id` of an item of `deliveries.list()`, not its webhook id: two deliveries can have the same webhook
      * id
      * @returns how many jobs it made
-     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found` if no applied delivery has this id;
+     * @throws EscrowMirrorError `invalid-argument` if the id is not text; `not-found` if no applied delivery has this id;
      *   `inside-transaction`
      */
     replay(id: string): Promise<number>;
@@ -73,7 +73,7 @@ export interface Mirror extends HandlerSurface {
      * `health()` no longer counts it. You can still release it.
      *
      * @param id the `id` of an item of `quarantine.list()`
-     * @throws EscrowMirrorError `invalid-argument` if the id is no text; `not-found`
+     * @throws EscrowMirrorError `invalid-argument` if the id is not text; `not-found`
      */
     dismiss(id: string): Promise<void>;
   };

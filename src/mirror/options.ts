@@ -90,7 +90,7 @@ export interface WebhookOptions {
 export interface IntakeOptions {
   /** How many deliveries may wait for their commit. More get 503. Default 10,000. */
   readonly itemsMax?: number | undefined;
-  /** How many bytes of them. Default 64 MiB. */
+  /** How many bytes the waiting deliveries may have together. More get 503. Default 64 MiB. */
   readonly bytesMax?: number | undefined;
   /** How many deliveries may share one commit. Default 256. */
   readonly batchMax?: number | undefined;

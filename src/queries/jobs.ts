@@ -13,7 +13,7 @@ export interface Job {
   readonly handler: string;
   /** The delivery that caused it; `null` if there is none. */
   readonly webhookId: string | null;
-  /** `null` without one. */
+  /** The contract; `null` if there is none. */
   readonly contractId: string | null;
   /** `waiting` for an earlier job, `due`, `running`, `done`, or `dead`: no more attempts. */
   readonly state: JobRow["state"];

@@ -47,7 +47,7 @@ export interface MirroredContract {
   /** When the service created it. ISO 8601; `null` while it is unknown. */
   createdAt: string | null;
   /**
-   * The newest time that the service sent. If it sent none: the first arrival of the delivery that last moved the contract.
+   * The newest time that the service sent. If it sent none: when the delivery that last moved the contract first arrived.
    */
   updatedAt: string;
   /** When we last committed a change. */
@@ -130,7 +130,7 @@ export type Transition = Omit<TransitionRecord, "position">;
 
 /** One stored delivery. Copies of it are counted, not stored. */
 export interface MirroredDelivery {
-  /** The webhook id. A quarantined delivery has an id of its own. */
+  /** The webhook id of an applied delivery. Any other delivery has `sha256:` and the digest of its body. */
   id: string;
   /** The id in the header, else the payload's id, else the digest of the body. */
   webhookId: string;
@@ -146,7 +146,7 @@ export interface MirroredDelivery {
   outcome: DeliveryRow["outcome"];
   /** Why it was not applied; `null` if it was. */
   reason: string | null;
-  /** How many copies have arrived. */
+  /** How many times it has arrived. */
   attempts: number;
   /** When it happened. ISO 8601; `null` if the service gave no time. */
   occurredAt: string | null;

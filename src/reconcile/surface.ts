@@ -47,8 +47,8 @@ export interface ContractReads {
 /** Contracts that are made through the mirror. Each call needs the option `client` of `createMirror`. */
 export interface ContractActions {
   /**
-   * Creates a contract, and resolves when the mirror has stored it. The mirror records the request before it sends it: if
-   * the answer is lost, a webhook completes the contract. The request is never sent twice.
+   * Creates a contract, and resolves when the mirror has stored it. The mirror records the request before it sends it. So if
+   * the answer is lost, the mirror still gets the contract from its webhook. The request is never sent twice.
    *
    * @param input as for `client.contracts.create`. Without a `reference` the mirror makes one
    * @throws EscrowApiError as `client.contracts.create`. After `outcome-unknown` wait for `contract.created`: it has the

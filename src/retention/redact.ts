@@ -31,8 +31,8 @@ import { heavyFields } from "../store/tables/deliveries.ts";
 export interface Redacted {
   /**
    * Whether the bytes are gone from the database's files too. `false` on SQLite while another connection uses the file:
-   * call it again. Always `false` on Postgres, where dead rows, the write-ahead log, replicas and backups keep them for a
-   * time.
+   * call `mirror.redact()` again. Always `false` on Postgres, where dead rows, the write-ahead log, replicas and backups
+   * keep them for a time.
    */
   readonly bytesGone: boolean;
   /**

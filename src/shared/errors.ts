@@ -52,7 +52,7 @@ export type ErrorCode =
   | "invalid-response"
   /** Nobody knows whether the service did it. The message says how to find out. Find out before you repeat the call. */
   | "outcome-unknown"
-  /** A call that changes nothing got no answer in time. */
+  /** A call that changes nothing got no answer in time, or `contracts.waitFor` waited for too long. */
   | "timeout"
   /** There was no connection, or it broke. Nothing was changed. */
   | "unreachable"

@@ -4,7 +4,7 @@
  */
 import type { EventFacts } from "../events/event.ts";
 
-/** A name that is not here reads as in `absent`. */
+/** The facts that have no column of their own. Absent ones are left out. */
 export type StoredFacts = Partial<Omit<EventFacts, keyof Columns>>;
 
 /** The part of a delivery's row that its facts make. */

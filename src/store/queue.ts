@@ -7,14 +7,14 @@ import type { JobRow } from "./tables/handlers.ts";
 /** The jobs of handlers. */
 export interface JobQueue {
   /**
-   * Adds jobs in the given order, except those whose handler and key exist already. Resolves with those that were
-   * added.
+   * Adds jobs in the given order, except those whose handler and key exist already. Resolves with whether
+   * each was added.
    */
   insert(jobs: readonly NewJob[]): Promise<boolean[]>;
   /** Takes due jobs for a worker, in order of arrival. They are running then, and the attempt is counted. */
   claim(claim: Claim): Promise<JobRow[]>;
   /**
-   * Ends runs and makes the next job of each line due. Resolves with the runs that still held their job: only those
+   * Ends runs and makes the next job of each line due. Resolves with whether each run still held its job: only such runs
    * count.
    */
   end(endings: readonly Ending[]): Promise<boolean[]>;
@@ -28,9 +28,9 @@ export interface JobQueue {
   revive(seqs: readonly number[]): Promise<void>;
   /** Makes due jobs run now, before the time of their next attempt. The count of attempts goes on. */
   hasten(seqs: readonly number[]): Promise<void>;
-  /** Deletes those of these jobs that are in one of these states, and makes the next job of each line due. */
+  /** Deletes the given jobs that are in one of these states, and makes the next job of each line due. */
   remove(seqs: readonly number[], states: readonly JobRow["state"][]): Promise<void>;
-  /** Resolves with those of these contents that an open job still needs: its handler gets the body. */
+  /** Resolves with the given content keys whose body an open job still needs. */
   owedFor(contentKeys: readonly string[]): Promise<string[]>;
   /** Locks the subscriptions: `shared` for a commit, `exclusive` for a registration. */
   lockSubscriptions(how: "shared" | "exclusive"): Promise<void>;
@@ -52,7 +52,10 @@ export interface Claim {
   readonly handlers: readonly string[];
   /** How many jobs at most. */
   readonly limit: number;
-  /** Take jobs of lost workers one by one: a job that kills its process takes no other job with it. */
+  /**
+   * `true`: jobs of lost workers. `false`: all others. Take lost ones one by one: then a job that kills its process takes no
+   * other job with it.
+   */
   readonly lost: boolean;
 }
 

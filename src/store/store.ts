@@ -40,7 +40,7 @@ export interface Store {
    * function that stops it.
    */
   readonly listen?: ((listener: JobListener) => () => Promise<void>) | undefined;
-  /** The room that rows took, once they are gone. */
+  /** Frees the room that deleted rows took. */
   readonly upkeep: Upkeep;
   /** Waits for running work, then closes the database. */
   close(): Promise<void>;
@@ -104,7 +104,7 @@ export interface StoreReader {
    * The rows whose `field` is one of `values`, in no order.
    *
    * @param without fields that are not read
-   * @param limitEach how many rows to read for each value at most; which of them is open
+   * @param limitEach how many rows to read for each value at most; which of them is not defined
    */
   lookup<Name extends TableName>(
     table: Name,
@@ -127,11 +127,13 @@ export type View = Pick<Store, "read">;
 /** Reads and writes inside one transaction. */
 export interface StoreTransaction extends StoreReader {
   /**
-   * Locks these contracts against all other writers until the end, with or without a row, and resolves with the rows
-   * that exist. Locks are taken in one order, so two commits never wait for each other.
+   * Locks these contracts against all other writers until the transaction ends, also those that have no row yet. Resolves
+   * with the rows that exist. Locks are taken in one order, so two commits never wait for each other.
    */
   lockContracts(contractIds: readonly string[]): Promise<Tables["contracts"][]>;
-  /** Like `lookup`, and locks the rows against all other writers until the end, in the order of the values. */
+  /**
+   * Like `lookup`, and locks the rows against all other writers until the transaction ends, in the order of the values.
+   */
   lock<Name extends TableName>(
     table: Name,
     field: FieldOf<Name>,
@@ -164,7 +166,7 @@ export interface Lent {
   readonly trx: Kysely<MirrorDatabase>;
   /** The driver's own connection. `undefined` if the app's Kysely hides it. */
   readonly connection: unknown;
-  /** The store's own fault, if a statement of the handler failed because of it: another try may succeed. */
+  /** The store's own error, if it made a statement of the handler fail: another try may succeed. Else `undefined`. */
   faultOf(error: unknown): Error | undefined;
   /** Ends the loan: from now on `trx` and `connection` throw. */
   takeBack(): void;
@@ -213,9 +215,9 @@ export interface Stretch<Row> {
   readonly descending?: boolean | undefined;
   /** Values of `by`, or of its first fields. The stretch begins after all rows with these values. */
   readonly after?: readonly (string | number)[] | undefined;
-  /** The least value of the first field of `by`. */
+  /** The first field of `by` is at least this. */
   readonly from?: string | number | undefined;
-  /** Above each value of the first field of `by`. */
+  /** The first field of `by` is below this. */
   readonly until?: string | number | undefined;
   /** Fields that are never `null` in the stretch. Name them if the index leaves out rows with `null` there. */
   readonly present?: readonly (keyof Row & string)[] | undefined;

@@ -63,7 +63,7 @@ export interface TelemetryInstrumentOptions {
 
 /** An `ObservableResult` of `@opentelemetry/api`. */
 export interface TelemetryObserver {
-  /** Tells a gauge's value. */
+  /** Reports a gauge's value. */
   observe(gauge: never, value: number, attributes?: TelemetryAttributes): void;
 }
 
@@ -92,7 +92,7 @@ export interface TelemetryMeter {
     callback: (observer: TelemetryObserver) => void | Promise<void>,
     gauges: never[],
   ): void;
-  /** Ends that. */
+  /** Removes such a callback. */
   removeBatchObservableCallback(
     callback: (observer: TelemetryObserver) => void | Promise<void>,
     gauges: never[],

@@ -118,13 +118,13 @@ export interface ContractMetaData extends UnknownFields {
 
 /** One part of a contract. */
 export interface ContractMilestone extends UnknownFields {
-  /** The milestone's id: what a refund names. */
+  /** The milestone's id. Pass it to `contracts.refund`. */
   readonly id: ExactNumber;
   /** The milestone's name. */
   readonly name?: string | null | undefined;
   /** A longer text. */
   readonly description?: string | null | undefined;
-  /** The base amount with all fees and taxes, in SAR. */
+  /** The amount with all fees and taxes, in SAR. */
   readonly amount?: ExactNumber | null | undefined;
   /** ISO 8601 in UTC. */
   readonly dueDate?: string | null | undefined;
@@ -164,7 +164,7 @@ export interface RenewedCheckout extends UnknownFields {
 export interface CreatedRefund extends UnknownFields {
   /** The refund's id: `data.transactionId` of its webhooks. */
   readonly refundId: ExactNumber;
-  /** The seller's part of a partial refund; else `null`. */
+  /** The id of the seller's part of a partial refund; else `null`. */
   readonly settlementId?: ExactNumber | null | undefined;
   /** The refunded milestone; `null` for a whole contract. */
   readonly milestoneId?: ExactNumber | null | undefined;

@@ -2,7 +2,7 @@ import type { UnknownFields } from "./contract.ts";
 
 /** The state of a user's onboarding. */
 export interface Onboarding extends UnknownFields {
-  /** The user's id at the service: what a party names. */
+  /** The user's id at the service. Pass it as a party's `platformRefId`. */
   readonly platformRefId: string;
   /** Where the user completes the onboarding. */
   readonly onboardingUrl?: string | null | undefined;
@@ -16,7 +16,7 @@ export interface Onboarding extends UnknownFields {
 
 /** The answer to `users.create`. */
 export interface CreatedUser extends UnknownFields {
-  /** The user's id at the service: what a party names. */
+  /** The user's id at the service. Pass it as a party's `platformRefId`. */
   readonly platformRefId: string;
   /** Where the user proves their identity. */
   readonly kycUrl?: string | null | undefined;

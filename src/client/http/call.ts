@@ -9,7 +9,7 @@ import type { Tokens } from "./tokens.ts";
 import { judge } from "./verdict.ts";
 import { wait } from "./wait.ts";
 
-/** Facts about an answer, beside its data. */
+/** Facts about an answer, besides its data. */
 export interface AnswerInfo {
   /** The HTTP status. */
   readonly status: number;

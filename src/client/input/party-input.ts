@@ -3,8 +3,8 @@ import { strictFields } from "../any-case.ts";
 import { anyText, birthDate, iban, nationalId, phoneNumber, text } from "./fields.ts";
 
 /**
- * A buyer or a seller: a known user by `platformRefId`, or else by phone number and name. The service looks for a user with
- * this number. If there is none, it creates one.
+ * A buyer or a seller. Give the `platformRefId` of a known user, or a phone number and a name. The service looks for a user
+ * with this number. If there is none, it creates one.
  */
 export interface PartyInput {
   /** The id of a user that the service knows. */
@@ -15,7 +15,7 @@ export interface PartyInput {
   readonly firstName?: string | null | undefined;
   /** Required without `platformRefId`; may be `""`. */
   readonly lastName?: string | null | undefined;
-  /** Proof of identity. Without it the service asks the party itself. */
+  /** Proof of identity. Without it the service asks the buyer or seller for it. */
   readonly kyc?: KycInput | null | undefined;
 }
 

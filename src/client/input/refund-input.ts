@@ -11,7 +11,7 @@ export interface RefundInput {
   readonly reason: string;
   /** Only for a service that has partial refunds. Default: a full refund. */
   readonly type?: "FULL" | "PARTIAL" | null | undefined;
-  /** How much the buyer gets. Required with `type: "PARTIAL"`, and only then. */
+  /** How much the buyer gets. Required with `type: "PARTIAL"`, and not allowed without it. */
   readonly amount?: AmountInput | null | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ContractStatus, MilestoneStatus } from "../world/records.ts";
 // here are assumptions that the meanings of the events and the list of statuses suggest.
 
 /**
- * An action on a contract that has no API request. `deliver` and `receive` exist only in the
+ * An action that the API does not have. `deliver` and `receive` exist only in the
  * earlier edition.
  */
 export type ContractAction =

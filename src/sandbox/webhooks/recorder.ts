@@ -70,7 +70,7 @@ export interface Replayed {
 
 /**
  * Sends a recording (option `record`) again: in the recorded order, one webhook at a time, with the recorded ids and bytes.
- * Rejects with a `SandboxError`: `not-found` when the file can't be read, `invalid-argument` when it is no recording.
+ * Rejects with a `SandboxError`: `not-found` when the file can't be read, `invalid-argument` when it is not a recording.
  * @example
  * await replayRecording("webhooks.jsonl", { url: "http://localhost:3000/webhooks/escrow" });
  */

@@ -20,7 +20,7 @@ export interface SandboxClock extends Clock {
   readonly speed: number;
   /**
    * Moves the time on by `ms`. All work that becomes due runs in order, network calls too. Resolves when it has ended. A
-   * real clock jumps forward. Rejects with a `RangeError` when `ms` is negative or no number.
+   * real clock jumps forward. Rejects with a `RangeError` when `ms` is negative or not a number.
    */
   advance(ms: number): Promise<void>;
   /** Real milliseconds until this clock shows `atMs`; `undefined` when it won't get there by itself. */

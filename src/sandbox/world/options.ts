@@ -79,7 +79,7 @@ export interface SandboxOptions {
 
   /** Waits before each retry, in ms. Default 10 s, 30 s, 2 min, 10 min and 1 h. */
   retryDelaysMs?: readonly number[];
-  /** How long an attempt may take, in ms of the sandbox's time on a manual clock, else real ones. Default 30,000. */
+  /** How long an attempt may take, in ms: sandbox time on a manual clock, else real time. Default 30,000. */
   timeoutMs?: number;
   /** How many attempts run at once. Default 32; 1 on a manual clock, so that their order is fixed. */
   concurrency?: number;

@@ -173,7 +173,7 @@ export interface AttemptRecord {
   httpStatus: number | null;
   /** Null after a 2xx. */
   error: string | null;
-  /** How long the request took. Milliseconds: of the sandbox on a manual clock, else real ones. */
+  /** How long the request took, in milliseconds: sandbox time on a manual clock, else real time. */
   durationMs: number;
   /** The answer's first 4 KiB. */
   responseBody: string;

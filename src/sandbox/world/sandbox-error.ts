@@ -1,6 +1,6 @@
-/** Thrown by `createSandbox`, and what its calls reject with. Recognise it by `code`. */
+/** `createSandbox` and the sandbox's calls reject with it, or throw it. Recognise it by `code`. */
 export class SandboxError extends Error {
-  /** Says what went wrong, for a program. */
+  /** The kind of error. */
   readonly code: SandboxErrorCode;
   /** The message key that the API would have answered with, such as `BuyerNotAuthorized`; null where it has none. */
   readonly messageKey: string | null;
@@ -21,7 +21,7 @@ export class SandboxError extends Error {
  * - `invalid-configuration`: an option is wrong. The message names it and the fix.
  * - `missing-peer`: `data` needs better-sqlite3, which is not installed.
  * - `address-in-use`: another program uses the port.
- * - `action-forbidden`: the present state does not allow it.
+ * - `action-forbidden`: the present state does not allow the action.
  * - `invalid-argument`: an argument is wrong. The message names it.
  * - `not-found`: there is no such contract, milestone, refund, user, webhook or file.
  */

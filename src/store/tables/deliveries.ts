@@ -9,7 +9,7 @@ export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed
 export interface DeliveryRow extends FactColumns {
   /** In order of arrival; given by the database. */
   readonly seq: number;
-  /** The webhook id for a delivery that claims it, else `sha256:` and the digest: a row id of its own. */
+  /** The webhook id of an applied delivery. Any other delivery has `sha256:` and the digest of its body. */
   readonly id: string;
   /** As received: the header, else the payload's id, else the digest of the body. */
   readonly webhookId: string;

@@ -44,7 +44,7 @@ export interface JobRow {
   readonly state: (typeof jobStates)[number];
   /** How many runs have started. Those that a killed process ended do not count, unless the job ran alone. */
   readonly attempts: number;
-  /** How often it was claimed. It only grows, so it tells two runs apart whose attempt has the same number. */
+  /** How often it was claimed. It only grows. So two runs differ in it even if their attempts have the same number. */
   readonly claims: number;
   /** When it may run. ISO 8601. */
   readonly nextAttemptAt: string;
@@ -101,7 +101,7 @@ export const workers: TableShape<WorkerRow> = {
   unique: [],
 };
 
-/** How often a handler failed inside a delivery's transaction, which rolled everything else back. */
+/** How often a handler failed inside a delivery's transaction. Each failure rolled the transaction back. */
 export interface FailureRow {
   /** The delivery's digest. */
   readonly digest: string;

@@ -31,8 +31,8 @@ export const arbitraries = {
     }),
 
   /**
-   * Deliveries as they arrive: out of order, more than once, with new ids. `manner: "skewed"`: with times of clocks that
-   * differ. `"wild"`: also with losses, equal times and odd values.
+   * Deliveries as they arrive: out of order, more than once, with new ids. With `manner: "skewed"` the service's
+   * clocks differ, so some times are wrong. `"wild"`: also with losses, equal times and odd values.
    */
   schedule: ({
     secret = testSecret,

@@ -50,7 +50,7 @@ export interface LifeEvent {
   readonly invoiceId: string | null;
   /** The dispute's id. */
   readonly disputeId: string | null;
-  /** The moves in the service, with the contract's part in a milestone's refund. */
+  /** The moves in the service. A milestone's refund can also move the contract. */
   readonly moves: readonly LifeMove[];
 }
 
