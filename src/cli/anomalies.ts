@@ -17,7 +17,8 @@ interface Flags extends StoreFlags, ListFlags {
 export function anomaliesCommand(): Command {
   const command = storeCommand({
     name: "anomalies",
-    description: "List what the mirror found odd, newest first. The reference explains each kind.",
+    description:
+      "List the anomalies that the mirror noticed, newest first. The reference explains each kind.",
     examples: [
       ["anomalies --kind gap", "contracts with a lost event"],
       ["anomalies --contract CNT-17", "those of one contract"],

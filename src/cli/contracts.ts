@@ -125,7 +125,7 @@ function refreshCommand(): Command {
     name: "refresh",
     description: "Read contracts from the service's API into the mirror.",
     examples: [["contracts refresh CNT-17", "ask the service, after a lost webhook"]],
-    more: "It tells the status before and after. For many contracts use escrow-mirror contracts import.",
+    more: "It prints the status before and after. For many contracts use escrow-mirror contracts import.",
   })
     .argument("<contract...>", "the contracts' ids")
     .action((ids: string[], flags: ShowFlags) => orExplain(() => refreshContracts(ids, flags)));

@@ -28,7 +28,7 @@ interface Flags extends Omit<StoreFlags, "store"> {
 const more = `In this order: run it while the app still receives; stop the app; run it again for the deliveries that
 came meanwhile; start the app on the new database. A run that was interrupted goes on where it stopped.
 
-At the end it compares both sides by counts and hashes, and copies rows that changed meanwhile once more.
+At the end it compares both sides by counts and hashes. Rows that changed meanwhile are copied again.
 The source is only read. When an app has received on the new database, the command refuses to run: it would
 overwrite new deliveries. --schema and --prefix are those of the new database.
 
@@ -77,7 +77,7 @@ async function openSource({ from, fromPrefix }: Flags): Promise<Store> {
     const prefix = fromPrefix === undefined ? "" : ` --prefix ${fromPrefix}`;
     const address = file === undefined ? "<the source>" : from;
     throw new Error(
-      `${error.message} This is the source, in which copying changes nothing. If its version is the older: back it up, run escrow-mirror migrate --store ${address}${prefix}, then copy.`,
+      `${error.message} This is the source: the copy never changes it. If its version is older, back it up, run escrow-mirror migrate --store ${address}${prefix}, then copy.`,
       { cause: error },
     );
   }

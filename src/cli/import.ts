@@ -62,7 +62,7 @@ async function importContracts(given: readonly string[], flags: Flags): Promise<
           contracts
             .import(ids, { concurrency, perSecondMax, onProgress, signal })
             .finally(() => progress.end()),
-        "Contracts that are imported stay so; run the command again for the rest.",
+        "Imported contracts stay imported; run the command again for the rest.",
       ),
     client,
   );

@@ -81,8 +81,8 @@ interface RetryFlags extends Omit<Flags, "state"> {
   readonly all?: boolean;
 }
 
-const retryMore = `With a filter it retries all dead jobs that fit, oldest first; --state due ends the wait of jobs that
-failed and wait for their next attempt. A process of your app that has the handlers runs them.`;
+const retryMore = `With a filter it retries all dead jobs that fit, oldest first. With --state due, jobs that
+failed and wait for their next attempt run now. A process of your app that has the handlers runs them.`;
 
 function retryCommand(): Command {
   const command = storeCommand({
@@ -127,7 +127,7 @@ async function retryAll(flags: RetryFlags): Promise<void> {
   const { retried } = await withMirror(flags, ({ jobs }) =>
     untilStopped(
       (signal) => jobs.retryAll({ state, handler, event, since, signal }),
-      "Jobs that run again stay so; run the command once more for the rest.",
+      "Retried jobs stay retried; run the command again for the rest.",
     ),
   );
   await (flags.json === true

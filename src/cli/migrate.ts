@@ -41,7 +41,7 @@ export function migrateCommand(): Command {
     .addOption(
       new Option(
         "--dialect <name>",
-        "for --sql (default: that of the store that is named, else postgres)",
+        "for --sql (default: the dialect of the named store, else postgres)",
       ).choices(["postgres", "sqlite"]),
     )
     .addOption(

@@ -28,7 +28,7 @@ async function runRebuild(flags: Flags): Promise<void> {
   const { done } = await withMirror(flags, (mirror) =>
     untilStopped(
       (signal) => mirror.rebuild({ signal, onProgress }).finally(() => progress.end()),
-      "Contracts that are done stay done; run the command again for all of them.",
+      "Contracts that are rebuilt stay rebuilt. To rebuild all, run the command again: it starts anew.",
     ),
   );
   await (flags.json === true

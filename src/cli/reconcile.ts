@@ -37,7 +37,7 @@ export function reconcileCommand(): Command {
     more,
   })
     .option("--since <time>", "when the trouble began: a time, or 2h, 3d (default: everything)", readSince)
-    .option("--older-than <age>", "skip contracts in progress with news in this time", readAge)
+    .option("--older-than <age>", "skip contracts in progress that had news in this time", readAge)
     .option("--dry-run", "only report: the mirror stays as it is");
   return withPace(command).action((flags: Flags) => orExplain(() => runReconcile(flags)));
 }

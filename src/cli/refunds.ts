@@ -25,7 +25,7 @@ An initiated refund is stuck after 3 days, a requested one after 90 minutes.`;
 export function refundsCommand(): Command {
   const list = storeCommand({
     name: "list",
-    description: "List refunds, those that are stuck first.",
+    description: "List refunds, stuck ones first.",
     examples: [
       ["refunds list --stuck", "refunds that wait for too long"],
       ["refunds list --stuck --stuck-after 7d", "those that were initiated a week ago or earlier"],

@@ -23,8 +23,8 @@ Secrets come from the environment, or from --secrets-file (one NAME=value a line
   ESCROW_CLIENT_SECRET   default: random
   ESCROW_WEBHOOK_SECRET  default: random
 
-A random one is printed, so that you can give it to your app. One that you set is not printed, nor one
-that --data kept from an earlier start: the control page shows it.
+A random one is printed, so that you can give it to your app. Secrets that you set, or that --data kept
+from an earlier start, are not printed: the control page shows them.
 
 --config takes every option of createSandbox. The command line wins over it.
 
@@ -58,11 +58,11 @@ export function sandboxCommand(): Command {
     .description("Run the whole escrow service on this machine: API, checkout page, webhooks with retries.")
     .option("-p, --port <number>", "port to listen on; 0 takes any free port (default: 4010)", readNumber)
     .option("--host <address>", "address to listen on (default: 127.0.0.1, for this machine only)")
-    .option("--base-url <url>", "address that others use, for links (default: the address that was asked)")
+    .option("--base-url <url>", "address that others use, for links (default: the address of the request)")
     .option("--allow-host <name...>", "answer for this host name too, such as a tunnel's (repeatable)")
     .option("-w, --webhook-url <url>", "where to send webhooks", readUrl)
     .option("--speed <factor>", "sandbox seconds per real second; with 600 an hour takes 6 s", readNumber)
-    .option("-d, --data <file>", "keep everything in this file over a restart (default: in memory)")
+    .option("-d, --data <file>", "keep everything in this file across restarts (default: in memory)")
     .option("--record <file>", "append every webhook that is sent to this file")
     .option("--seed <number>", "repeat the same ids and secrets", readNumber)
     .option("--edition <name>", "edition of the webhooks: current or earlier (default: current)")
@@ -187,7 +187,7 @@ function parseConfig(text: string, path: string): unknown {
     // The message of JSON.parse quotes the file, which may hold secrets: only the place is used.
     const [where = ""] = / \(line \d+ column \d+\)/.exec(String(cause)) ?? [];
     throw new Error(
-      `--config: ${path} is no JSON${where}. It takes one object, such as {"businessName":"Bakery"}.`,
+      `--config: ${path} is not JSON${where}. It takes one object, such as {"businessName":"Bakery"}.`,
       { cause },
     );
   }
@@ -266,7 +266,7 @@ function readWaits(text: string): number[] {
   return text.split(",").map((part) => {
     const [, amount = "", unit = "s"] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(part) ?? [];
     if (amount === "")
-      throw new InvalidArgumentError(`"${part}" is no duration. Write 500ms, 10s, 2m or 1h.`);
+      throw new InvalidArgumentError(`"${part}" is not a duration. Write 500ms, 10s, 2m or 1h.`);
     return Number(amount) * (unitMs[unit] ?? 1_000);
   });
 }
@@ -274,7 +274,7 @@ function readWaits(text: string): number[] {
 function readFault(text: string, before: Record<string, number> = {}): Record<string, number> {
   const [, name = "", share = ""] = /^(\w+)=([\d.]+)$/.exec(text) ?? [];
   if (name === "")
-    throw new InvalidArgumentError(`"${text}" is no fault. Write name=share, such as duplicate=0.2.`);
+    throw new InvalidArgumentError(`"${text}" is not a fault. Write name=share, such as duplicate=0.2.`);
   return { ...before, [name]: Number(share) };
 }
 

@@ -127,7 +127,7 @@ function explain(
     return {
       fits: false,
       cause: "no-signature-header",
-      advice: `None of the headers is a signature (${headerNames.join(", ") || "there are none"}): the request is not the service's, or a proxy removed it.`,
+      advice: `None of the headers is a signature (${headerNames.join(", ") || "there are none"}): the request is not the service's, or a proxy removed the signature.`,
     };
   const diagnoses = prefixes.map((prefix): Diagnosis => {
     const scheme = resolveScheme("default", prefix);
@@ -140,7 +140,9 @@ function explain(
 function parseHeaders(text: string): Map<string, string[]> {
   const pairs = text.trimStart().startsWith("{") ? jsonPairs(text) : linePairs(text);
   if (pairs.length === 0)
-    throw new Misuse('--headers holds none: lines of "Name: value" or a JSON object are expected.');
+    throw new Misuse(
+      '--headers: the file has no headers. Expected are lines of "Name: value", or a JSON object.',
+    );
   const named = groupBy(pairs, ([name]) => name.toLowerCase());
   return new Map([...named].map(([name, lines]) => [name, lines.map(([, value]) => value)]));
 }
@@ -156,7 +158,9 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    throw new Misuse("--headers starts as a JSON object and is none: check its quotes, commas and end.");
+    throw new Misuse(
+      "--headers: the file starts like a JSON object, but it is not one: check its quotes, commas and end.",
+    );
   }
 }
 

@@ -22,8 +22,8 @@ interface Flags extends StoreFlags {
   readonly json?: boolean;
 }
 
-const more = `It asks the store, and the service about the subscription where its address and your credentials are
-set (escrow-mirror subscription show --help).
+const more = `It asks the store. If the service's address and your credentials are set, it also asks the service about
+the subscription (escrow-mirror subscription show --help).
 
 Exit codes: 0 all is well, 1 a person must do something, or the store can't be used.`;
 
@@ -138,7 +138,7 @@ function todoOfSubscription(subscription: Status["subscription"]): string[] {
   const { active, consecutiveFailures } = subscription;
   if (active !== true)
     return [
-      "The service sends no webhooks: the subscription is disabled. Mend why deliveries failed, then: escrow-mirror subscription enable, and escrow-mirror reconcile",
+      "The service sends no webhooks: the subscription is disabled. Fix the cause of the failed deliveries, then: escrow-mirror subscription enable, and escrow-mirror reconcile",
     ];
   if ((consecutiveFailures ?? 0) < failuresAlarm) return [];
   return [

@@ -29,7 +29,7 @@ export function subscriptionCommand(): Command {
 }
 
 const more = `It asks the service's API: set ESCROW_BASE_URL, ESCROW_AUTH_URL, ESCROW_CLIENT_ID and ESCROW_CLIENT_SECRET
-in the environment or in --secrets-file. All but the secret can stand in escrow-mirror.json, in "client".`;
+in the environment or in --secrets-file. All but the secret can be in escrow-mirror.json, in "client".`;
 
 function clientCommand(text: CommandText): Command {
   const about = text.more === undefined ? more : `${text.more}\n\n${more}`;
@@ -126,7 +126,7 @@ async function enableSubscription(flags: EnableFlags): Promise<void> {
 
 const afterEnabling = [
   "If it was disabled, no webhook was sent meanwhile. Read what changed: escrow-mirror reconcile",
-  "That can't find contracts that others created meanwhile: escrow-mirror contracts import <contract...> reads them.",
+  "It can't find contracts that others created meanwhile: escrow-mirror contracts import <contract...> reads them.",
 ];
 
 interface RotateFlags extends StoreFlags {
@@ -134,8 +134,9 @@ interface RotateFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
-const rotateMore = `The new secret goes to the file and nowhere else: alone, mode 600. The service stops the old one at once.
-Until your app has the new one, it answers new signatures with 503, and the service sends them again.
+const rotateMore = `The new secret goes to the file and nowhere else. The file has mode 600, and holds nothing but the secret.
+The service stops the old secret at once. Until your app has the new one, it answers new deliveries with 503,
+and the service sends them again.
 Give it to the app within an hour. If the command fails or is stopped, run it again: no secret is lost.
 
 ${more}`;
@@ -167,7 +168,7 @@ async function rotateSecret(flags: RotateFlags): Promise<void> {
   }
   if (flags.json === true) return printJson({ saved: flags.save });
   await print([`The new signing secret is in ${plain(flags.save)}. Give it to the app within an hour.`]);
-  note("Then see that it fits: escrow-mirror subscription test");
+  note("Then check that it works: escrow-mirror subscription test");
 }
 
 function notSaved(file: string, error: Error): Error {

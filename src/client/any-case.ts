@@ -8,7 +8,7 @@ export function strictFields<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `${issue.keys.map((name) => JSON.stringify(name)).join(", ")} is no field here: there are ${known}`
+        ? `${issue.keys.map((name) => JSON.stringify(name)).join(", ")} is not a field here: the fields are ${known}`
         : `expected an object with ${known}`,
   });
   return z.preprocess(renameTo(shape), fields);

@@ -55,7 +55,7 @@ function toRequest<Data>({ baseUrl, secrets }: Target, described: ApiCall<Data>)
     ...(body === undefined ? {} : { contentType: "application/json", body: writeJson(body) }),
     repeat: method === "GET" ? "always" : "unsent",
     findOut,
-    ifUnauthorized: "The service takes no token of this client, not even a fresh one.",
+    ifUnauthorized: "The service refuses the tokens of this client, even a fresh one.",
     read: (json) => readData(json, read),
     secrets: [...secrets, ...secretsOf(body, query)],
   };

@@ -77,7 +77,7 @@ async function refuseToTakeBack(copying: Copying): Promise<void> {
     if (newer === undefined) continue;
     throw new EscrowMirrorError(
       "invalid-configuration",
-      `${copying.target.description} has received since: its ${table} hold what ${copying.source.description} lacks, or has set aside or received less often, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would take that back. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+      `${copying.target.description} has received data of its own: its ${table} are newer than those of ${copying.source.description}, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would undo that. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
     );
   }
 }
@@ -94,7 +94,7 @@ async function refuseToRunAgain({ source, target, pageRows }: Copying): Promise<
     if (open === undefined) continue;
     throw new EscrowMirrorError(
       "invalid-configuration",
-      `${target.description} has run jobs since, such as one of the handler ${open.handler}, which ${source.description} still owes. Copying would have them run again. If the app has moved there already, there is nothing left to copy; if an app runs handlers there by mistake, stop it and copy into an empty schema`,
+      `${target.description} has run jobs of its own, such as one of the handler ${open.handler}, which is not done in ${source.description}. After copying, it would run again. If the app has moved there already, there is nothing left to copy; if an app runs handlers there by mistake, stop it and copy into an empty schema`,
     );
   }
 }

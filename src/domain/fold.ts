@@ -198,9 +198,9 @@ const oddities: Readonly<Record<ParseFlag, string>> = {
   "no-time": "it has no readable time and sorts before all that have one",
   "amount-precision": "its amount has more than two decimals and is rounded",
   "amount-range": "its amount is too large to be kept as a number",
-  "amount-unreadable": "its amount is no number and is not kept",
+  "amount-unreadable": "its amount is not a number and is not kept",
   "foreign-currency": "its currency is not SAR",
-  "previous-status-unreadable": "its previousStatus is no name and counts as absent",
+  "previous-status-unreadable": "its previousStatus is not a name and counts as absent",
 };
 
 /** The last non-null value in key order wins; a webhook never clears (semantics §5.9). */

@@ -92,7 +92,8 @@ function showMilestone(
   milestoneId: string | undefined,
 ): void {
   if (milestoneId === undefined) {
-    const detail = "the API's id is not the webhooks', and name, due date and amount do not tell which it is";
+    const detail =
+      "its id in the API is not one of the webhooks' ids, and name, due date and amount do not show which milestone it is";
     noteAnomaly(draft, reading.origin, "milestone-unlinked", shown.milestoneId, detail);
     return;
   }

@@ -87,7 +87,8 @@ function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
   if (entity !== "contract" && entity !== "milestone")
     throw invalid(`handler ${name}: entity is "contract" or "milestone"`);
   const [odd] = Object.keys(rest);
-  if (odd !== undefined) throw invalid(`handler ${name}: there is no ${odd}: entity, from and to are known`);
+  if (odd !== undefined)
+    throw invalid(`handler ${name}: ${odd} is not a field here: the fields are entity, from and to`);
   const machine = entity === "contract" ? contractMachine : milestoneMachine;
   const statuses = (value: unknown, field: string): string[] => {
     const list = Array.isArray(value) ? (value as unknown[]) : [value];

@@ -129,7 +129,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     (error) =>
       logger.error(
         { step: "notify", error: nameOfError(error) },
-        "handlers can't be registered, or read older deliveries, now: trying again",
+        "handlers can't be registered now, or can't read older deliveries: trying again",
       ),
   );
 

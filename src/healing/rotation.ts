@@ -13,8 +13,8 @@ import { callsFor, certainlyUndone, readSubscription } from "./subscription.ts";
 /** Options of `mirror.rotateSecret()`. */
 export interface RotateSecretOptions {
   /**
-   * Stores the new secret where your `webhook.secrets` comes from. It is called again after a failure: four times, each within
-   * 30 seconds.
+   * Stores the new secret where your `webhook.secrets` comes from. If it fails, it is called again, up to four times in all.
+   * Each call has 30 seconds.
    */
   readonly save: (secret: string) => Promise<void> | void;
 }
@@ -168,7 +168,7 @@ function closing(): EscrowMirrorError {
 function notSaved(cause: unknown): EscrowMirrorError {
   return new EscrowMirrorError(
     "secret-not-saved",
-    "mirror.rotateSecret: the service has a new signing secret, and save failed each time. No delivery is lost: this process knows the secret, and others answer 503. Mend save, then call rotateSecret again within an hour: it saves the same secret",
+    "mirror.rotateSecret: the service has a new signing secret, and save failed each time. No delivery is lost: this process knows the secret, and others answer 503. Fix save, then call rotateSecret again within an hour: it saves the same secret",
     { cause },
   );
 }

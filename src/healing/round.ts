@@ -97,17 +97,17 @@ export function createRound(parts: RoundParts): () => Promise<void> {
 }
 
 const disabled =
-  "The webhook subscription is disabled: the service sends nothing. The watchdog enables it again and reads what was missed. Mend why deliveries failed: the log and health().refused say why.";
+  "The webhook subscription is disabled: the service sends nothing. The watchdog enables it again and reads what was missed. Fix the cause of the failed deliveries: the log and health().refused say why.";
 
 const noUrl =
-  "The webhook subscription is disabled, and the service does not tell its URL: call client.webhooks.update({ webhookUrl }).";
+  "The webhook subscription is disabled, and the service does not show its URL: call client.webhooks.update({ webhookUrl }).";
 
 function unreachable(what: string, error: unknown): string {
   return `The webhook subscription could not be ${what} (${nameOfError(error)}). The watchdog tries again.`;
 }
 
 function noSubscription(status: number | null): string {
-  return `The service shows no webhook subscription (${status ?? "the client gave none"}): there is none, or it can't be read. If there should be one, call client.webhooks.update({ webhookUrl }). Until then the watchdog goes by the mirror's own count of failures, and can't enable it again.`;
+  return `The service shows no webhook subscription (${status ?? "the client gave none"}): there is none, or it can't be read. If there should be one, call client.webhooks.update({ webhookUrl }). Until then the watchdog uses the mirror's own count of failures, and can't enable the subscription.`;
 }
 
 function notReconciled(name: string): string {

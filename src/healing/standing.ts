@@ -74,4 +74,4 @@ function silent(since: string): string {
 }
 
 const behind =
-  "This process does not have the newest signing secret: check that webhook.secrets gives it, and restart the process if it is no function. Until then wrong signatures are answered 503.";
+  "This process does not have the newest signing secret: check that webhook.secrets gives it. If webhook.secrets is not a function, restart the process too. Until then wrong signatures are answered 503.";

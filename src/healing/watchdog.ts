@@ -108,6 +108,6 @@ function checked({ everyMs = 60_000, onWarning }: WatchdogOptions): number {
     "invalid-argument",
     isTime
       ? "mirror.startWatchdog: onWarning: expected a function"
-      : "mirror.startWatchdog: everyMs: expected whole milliseconds from 10 on",
+      : "mirror.startWatchdog: everyMs: expected whole milliseconds, 10 or more",
   );
 }

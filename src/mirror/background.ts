@@ -51,6 +51,9 @@ export function startBackground(settings: MirrorSettings, parts: BackgroundParts
 function watchIntents(settings: MirrorSettings, listeners: Listeners) {
   const { store, clock, folding, client, logger, intentTimeoutMs } = settings;
   const onFault = (error: unknown): void =>
-    logger.warn({ step: "persist", error: nameOfError(error) }, "looking for calls without an answer failed");
+    logger.warn(
+      { step: "persist", error: nameOfError(error) },
+      "the check for calls without an answer failed",
+    );
   return client && watchOpenIntents({ store, clock, folding, listeners }, intentTimeoutMs, onFault);
 }

@@ -65,7 +65,7 @@ function refusalsOf({ nowMs, tally }: WarningInputs): string[] {
 }
 
 function unproven(id: string): string {
-  return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare it with the service's, or take it out. Until then wrong signatures are answered 503.`;
+  return `The signing secret "${id}" has not verified any delivery: send a webhook.test, compare the secret with the service's, or remove it. Until then wrong signatures are answered 503.`;
 }
 
 function counted(count: number, one: string, many: string): string {
@@ -89,9 +89,9 @@ function removedHandler(name: string): string {
 }
 
 function orphaned({ handler, dueAt }: Orphan): string {
-  return `The handler "${handler}" is owed jobs since ${dueAt}, and no process runs it: start one that registers it, or end it with mirror.handlers.remove("${handler}").`;
+  return `The handler "${handler}" has had due jobs since ${dueAt}, and no process runs it: start one that registers it, or end it with mirror.handlers.remove("${handler}").`;
 }
 
 export function gaveUp(deadJobs: number): string {
-  return `${counted(deadJobs, "job is", "jobs are")} dead: look at mirror.jobs.list({ state: "dead" }), mend the cause, then retry each with mirror.jobs.retry(id).`;
+  return `${counted(deadJobs, "job is", "jobs are")} dead: look at mirror.jobs.list({ state: "dead" }), fix the cause, then retry each with mirror.jobs.retry(id).`;
 }

@@ -23,7 +23,7 @@ export function checkText(id: string): void {
  */
 export function textOf(text: string, field: string): string {
   if (typeof text === "string") return text;
-  throw new EscrowMirrorError("invalid-argument", `${field} is text, ${shown(text)} was given`);
+  throw new EscrowMirrorError("invalid-argument", `${field} must be text, ${shown(text)} was given`);
 }
 
 /** One of our own times as it is stored. @throws EscrowMirrorError `invalid-argument` */
@@ -33,7 +33,7 @@ export function timeOf(time: string | Date, name: string): string {
   if (hasFourDigitYear.test(text)) return text;
   throw new EscrowMirrorError(
     "invalid-argument",
-    `${name} is no time: pass ISO 8601 text (UTC, or with its offset) or a Date, of a year up to 9999`,
+    `${name} is not a time: pass ISO 8601 text (UTC, or with its offset) or a Date, of a year up to 9999`,
   );
 }
 
@@ -43,7 +43,7 @@ const hasFourDigitYear = /^\d{4}-/;
 /** One of a closed list of names: a misspelt one would find nothing. @throws EscrowMirrorError `invalid-argument` */
 export function choiceOf<Name extends string>(value: Name, names: readonly Name[], field: string): Name {
   if (names.includes(value)) return value;
-  const message = `${shown(value)} is no ${field}: pass one of ${names.join(", ")}`;
+  const message = `${shown(value)} is not allowed for ${field}: pass one of ${names.join(", ")}`;
   throw new EscrowMirrorError("invalid-argument", message);
 }
 
@@ -70,12 +70,12 @@ export function checkFilter<Filter extends PageRequest>(
   filter: Filter,
   known: Readonly<Record<Exclude<keyof Filter, keyof PageRequest> & string, true>>,
 ): void {
-  checkNames(filter, [...Object.keys(known), "limit", "cursor"], "filter of this list", "a list");
+  checkNames(filter, [...Object.keys(known), "limit", "cursor"], "a filter of this list", "a list");
 }
 
 /** Refuses an option with a name that the call does not take. @throws EscrowMirrorError `invalid-argument` */
 export function checkOptions(options: object, names: readonly string[], caller: string): void {
-  checkNames(options, names, `option of ${caller}`, caller);
+  checkNames(options, names, `an option of ${caller}`, caller);
 }
 
 function checkNames(given: object, names: readonly string[], kind: string, caller: string): void {
@@ -84,7 +84,7 @@ function checkNames(given: object, names: readonly string[], kind: string, calle
     throw new EscrowMirrorError("invalid-argument", `${caller} takes an object with ${known}`);
   const unknown = Reflect.ownKeys(given).find((name) => !names.includes(name as string));
   if (unknown !== undefined)
-    throw new EscrowMirrorError("invalid-argument", `${shown(unknown)} is no ${kind}: it takes ${known}`);
+    throw new EscrowMirrorError("invalid-argument", `${shown(unknown)} is not ${kind}: it takes ${known}`);
 }
 
 /**

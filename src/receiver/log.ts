@@ -113,7 +113,8 @@ const keepTheBytes =
   "Mount the webhook's route before the app's JSON parser, or keep the bytes there and pass them as the body";
 
 const explanations: Readonly<Record<string, string>> = {
-  unstorable: "can't be applied: its body is stored, the answer is 503, and the next copy is tried once more",
+  unstorable:
+    "can't be applied: its body is stored, the answer is 503, and the mirror tries again with the next copy",
   closed: "the mirror is closed or closing: answered 503, so the service retries",
 };
 

@@ -60,7 +60,7 @@ function detailOf({ kind, fields, createdAt }: IntentRow): string {
     kind === "refund"
       ? "a refund"
       : `a contract with the reference ${JSON.stringify(fields?.reference ?? "")}`;
-  return `${what} was requested at ${createdAt}, and neither an answer nor a webhook has told how that went: ask the service`;
+  return `${what} was requested at ${createdAt}, and neither an answer nor a webhook has shown the result: ask the service`;
 }
 
 /** Looks at start, and as often as it takes to tell in time. */

@@ -198,6 +198,6 @@ function isStatus({ field }: Drift): boolean {
 function stillDiffers(contractId: string, left: readonly Drift[]): Failure {
   const [{ milestoneId, mirror, service } = left[0] as Drift] = left;
   const what = milestoneId === null ? "" : ` for milestone ${milestoneId}`;
-  const message = `the service still says ${service}${what}, and webhooks told of ${mirror} later: its answers are old, or its clock is wrong`;
+  const message = `the service still says ${service}${what}, and webhooks reported ${mirror} later: its answers are old, or its clock is wrong`;
   return { contractId, code: "stale-read", message };
 }

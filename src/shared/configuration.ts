@@ -23,7 +23,7 @@ export function strictOptions<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `${issue.keys.map((name) => JSON.stringify(name)).join(", ")} is no option here: there are ${known}`
+        ? `${issue.keys.map((name) => JSON.stringify(name)).join(", ")} is not an option here: the options are ${known}`
         : `expected an object with ${known}`,
   });
 }

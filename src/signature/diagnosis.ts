@@ -23,9 +23,9 @@ export interface Diagnosis {
 
 export const explanations: Readonly<Record<DiagnosisCause, string>> = {
   "secret-whitespace":
-    "The configured signing secret has white space around it and verifies without: trim it where it is stored.",
+    "The configured signing secret has white space around it. Without the white space it fits: trim it where it is stored.",
   "secret-quoted":
-    "The configured signing secret has quotes around it and verifies without: remove them from the environment file.",
+    "The configured signing secret has quotes around it. Without the quotes it fits: remove them from the environment file.",
   "secret-is-base64":
     'The sender\'s key is the base64-decoded secret and yours is its text: set secretEncoding to "base64".',
   "secret-is-text":
@@ -49,7 +49,7 @@ export const explanations: Readonly<Record<DiagnosisCause, string>> = {
   "other-preset": "The signature holds under another preset: set webhook.signature to it.",
   unexplained:
     "No known mistake explains it: compare the secret with the subscription's (regenerated, or of another account " +
-    "or environment?), make sure that the raw bytes reach the check, or the sender is not the service.",
+    "or environment?), and make sure that the raw bytes reach the check. Otherwise the sender is not the service.",
 };
 
 /** For headers that have the form of another scheme, whatever the body. */
@@ -63,5 +63,5 @@ export const formExplanations: Partial<Record<DiagnosisCause, string>> = {
 };
 
 export const noForm =
-  "The signature header has the form of no known scheme: check webhook.signature, that no proxy changes the header, " +
-  "or the sender is not the service.";
+  "The signature header has the form of no known scheme: check webhook.signature, and that no proxy changes the " +
+  "header. Otherwise the sender is not the service.";

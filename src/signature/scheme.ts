@@ -11,7 +11,7 @@ import { describeSeen, invalidConfiguration } from "./configuration-error.ts";
 export interface SignatureScheme {
   /** The hash of the HMAC. Default `sha256`. */
   readonly algorithm?: "sha256" | "sha1" | "sha512";
-  /** How the digest is written. `hex` is read in either case; `base64` is the padded standard alphabet. Default `hex`. */
+  /** How the digest is written. `hex` may be in upper or lower case; `base64` is the padded standard alphabet. Default `hex`. */
   readonly encoding?: "hex" | "base64";
   /**
    * The text before the digest. In a list it marks the entries that hold a digest. Default: the algorithm and `=`.
@@ -31,7 +31,10 @@ export interface SignatureScheme {
   readonly timestampHeader?: string;
   /** Default the header prefix and `Webhook-Id`. */
   readonly idHeader?: string;
-  /** Marks the entry of the signature header that holds the timestamp, instead of a header of its own. Default `null`. */
+  /**
+   * The text before the timestamp, if the timestamp is an entry of the signature header. Default `null`: it has a header of
+   * its own.
+   */
   readonly timestampEntry?: string | null;
   /**
    * The form of the timestamp: Unix seconds, Unix milliseconds, or ISO 8601 with a zone. It is never guessed from the
@@ -226,7 +229,7 @@ function notAScheme(seen: unknown): Error {
 function unknownField(name: string): Error {
   return invalidConfiguration(
     `The signature scheme has an unknown field: ${describeSeen(name)}.`,
-    "a misspelt name; ignored, it would leave the check weaker than you mean.",
+    "a misspelt name. If it were ignored, the check could be weaker than you want.",
     `only ${Object.keys(fieldRules).join(", ")}.`,
   );
 }

@@ -142,7 +142,7 @@ function refuseSharedIds(secrets: readonly SecretText[]): void {
   if (shared === undefined) return;
   throw invalidConfiguration(
     `Two signing secrets have the id ${describeSeen(shared)}.`,
-    "a copied entry, or a number as id beside entries that take their place as id.",
+    "a copied entry, or a number as an id: an entry without an id has its position as the id.",
     "an id of its own for each secret.",
   );
 }

@@ -35,7 +35,7 @@ describe("escrow-mirror sandbox", () => {
       const file = configOf(text);
       const { code, output } = await sandbox("--config", file);
       expect(code).toBe(1);
-      expect(output).toMatch(/^error: --config: .+ is no JSON( \(line \d column \d+\))?\. It takes.+\n$/);
+      expect(output).toMatch(/^error: --config: .+ is not JSON( \(line \d column \d+\))?\. It takes.+\n$/);
       expect(output).toContain(file);
       expect(output).not.toContain("hello");
     },

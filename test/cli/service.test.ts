@@ -171,7 +171,7 @@ describe("a command that asks the service", () => {
     const { code, stderr } = await run(["subscription", "show"], { ESCROW_BASE_URL: "http://127.0.0.1:1" });
     expect([code, stderr]).toEqual([
       2,
-      'error: This command asks the service, and ESCROW_AUTH_URL, ESCROW_CLIENT_ID, ESCROW_CLIENT_SECRET are missing: set them in the environment or in --secrets-file. All but the secret can stand in escrow-mirror.json, in "client".\n',
+      'error: This command asks the service, and ESCROW_AUTH_URL, ESCROW_CLIENT_ID, ESCROW_CLIENT_SECRET are missing: set them in the environment or in --secrets-file. All but the secret can be in escrow-mirror.json, in "client".\n',
     ]);
   });
 

@@ -85,11 +85,11 @@ describe("signature detect", () => {
 
   it.each([
     ["no secret", { secret: "" }, "error: no secret: set ESCROW_WEBHOOK_SECRET"],
-    ["no headers", { headers: "nothing" }, "error: --headers holds none"],
+    ["no headers", { headers: "nothing" }, "error: --headers: the file has no headers"],
     [
       "headers that are no JSON",
       { headers: '{"x-signature": "abc",}' },
-      "error: --headers starts as a JSON object and is none",
+      "error: --headers: the file starts like a JSON object, but it is not one",
     ],
     [
       "a file that is not there",

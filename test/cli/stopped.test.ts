@@ -72,7 +72,7 @@ describe("a command that is stopped ends with 130 and says what to do", () => {
     [
       "contracts import CNT-2601-00100003",
       "SIGINT",
-      "Contracts that are imported stay so; run the command again for the rest.",
+      "Imported contracts stay imported; run the command again for the rest.",
     ],
     [
       "reconcile",
@@ -92,9 +92,12 @@ async function failForGood(): Promise<never> {
 
 describe.each(["SIGINT", "SIGTERM"] as const)("by %s", (signal) => {
   it.each([
-    ["rebuild", "Contracts that are done stay done; run the command again for all of them."],
+    [
+      "rebuild",
+      "Contracts that are rebuilt stay rebuilt. To rebuild all, run the command again: it starts anew.",
+    ],
     ["prune --payloads 1s", "Deleted rows stay deleted; run the command again for the rest."],
-    ["jobs retry --all", "Jobs that run again stay so; run the command once more for the rest."],
+    ["jobs retry --all", "Retried jobs stay retried; run the command again for the rest."],
   ])("%s ends with 130 before its next step", async (line, advice) => {
     const file = temporaryFile();
     const mirror = await openMirror({ store: sqlite(file), jobs: { run: false } });

@@ -149,9 +149,9 @@ it("a database that can't be reached is named without its password", async () =>
 });
 
 it.each([
-  ["{", /is no JSON/],
-  ['{"stor":"sqlite:x.db"}', /"stor" is no option here: there are store, schema, prefix, client/],
-  ['{"client":{"clientSecret":"sentinel"}}', /client: "clientSecret" is no option here/],
+  ["{", /is not JSON/],
+  ['{"stor":"sqlite:x.db"}', /"stor" is not an option here: the options are store, schema, prefix, client/],
+  ['{"client":{"clientSecret":"sentinel"}}', /client: "clientSecret" is not an option here/],
 ])("a config file that can't be used is refused: %j", async (text, message) => {
   const config = temporaryFile("config.json");
   writeFileSync(config, text);

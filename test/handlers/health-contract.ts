@@ -60,7 +60,7 @@ export function describeHandlersHealth(name: string, create: () => Store): void 
       expect((await mirror.health()).warnings).toEqual([]);
       clock.advance(1);
       expect((await mirror.health()).warnings).toEqual([
-        expect.stringMatching(/^The handler "orphan" is owed jobs since \S+Z, and no process runs it/),
+        expect.stringMatching(/^The handler "orphan" has had due jobs since \S+Z, and no process runs it/),
       ]);
       await mirror.jobs.runOnce();
       await mirror.receive(delivery("contract.created", { id: "c2", seconds: 0, contractId: "CNT-2" }));

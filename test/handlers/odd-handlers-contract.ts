@@ -118,7 +118,7 @@ export function describeOddHandlers(name: string, create: () => Store): void {
       "don't start at %s, which is no time that deliveries have",
       async (since) => {
         const mirror = await open();
-        expect(() => mirror.on("*", () => {}, { name: "since", since })).toThrow(/since is no time/);
+        expect(() => mirror.on("*", () => {}, { name: "since", since })).toThrow(/since is not a time/);
       },
     );
 

@@ -38,7 +38,7 @@ it("stripe's constructEvent in Express refuses late retries, what is no JSON, an
     [
       "the last retry, 73 minutes after the first attempt: 400",
       "a body of 300 kB: 413",
-      "a body that is no JSON: 400",
+      "a body that is not JSON: 400",
       "an empty body: 400",
       "JSON that is null: 500",
       "bytes that are not UTF-8: 400",
@@ -58,14 +58,14 @@ it("standardwebhooks in Express refuses late retries, what is no JSON, and long 
     [
       "the last retry, 73 minutes after the first attempt: 500",
       "a body of 300 kB: 413",
-      "a body that is no JSON: 500",
+      "a body that is not JSON: 500",
       "bytes that are not UTF-8: 500",
       "no signature: 500",
       "an empty signature: 500",
       "the first half of the signature: 500",
       "the signature without its last character: 500",
       "the signature with characters after it: 500",
-      "a signature that is no digest: 500",
+      "a signature that is not a digest: 500",
       "the signature of another body: 500",
       "the signature of another secret: 500",
     ]

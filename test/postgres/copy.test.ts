@@ -196,7 +196,7 @@ describe("copying", () => {
       expect(seen).toEqual(["contract.created", "contract.approved", "contract.released"]);
       await expect(copyStore(source, target)).rejects.toMatchObject({
         code: "invalid-configuration",
-        message: expect.stringMatching(/has run jobs since, such as one of the handler one/) as string,
+        message: expect.stringMatching(/has run jobs of its own, such as one of the handler one/) as string,
       });
     },
   );
@@ -379,7 +379,7 @@ describe("copying", () => {
     const newer = await escrowMirror("copy", "--from", `sqlite:${file}`, "--schema", freshSchema());
     expect(newer.code).toBe(1);
     expect(newer.output).toContain("Upgrade escrow-mirror");
-    expect(newer.output).toContain("If its version is the older: ");
+    expect(newer.output).toContain("If its version is older, ");
   });
 });
 

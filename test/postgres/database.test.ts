@@ -53,7 +53,7 @@ describe("mirror.db that waits for itself", () => {
     await expect(nested(connectionsMax)).rejects.toMatchObject({
       code: "store-unavailable",
       message: expect.stringMatching(
-        /^mirror\.db on postgres .* got no connection in time: .* query by the transaction, or let the pool/,
+        /^mirror\.db on postgres .* got no connection in time: .* make it on the transaction, or give the pool/,
       ),
     });
     // Nothing is held any more.

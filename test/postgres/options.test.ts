@@ -21,7 +21,7 @@ describe("postgres()", () => {
     [
       "a name that is no option's",
       { ...named, deadline: 5 },
-      /"deadline" is no option here: there are connectionString, .*deadlineMs/,
+      /"deadline" is not an option here: the options are connectionString, .*deadlineMs/,
     ],
     ["no time to wait", { ...named, deadlineMs: 0 }, /deadlineMs: .* from 1 to 20000, received 0/],
     ["more time than the service waits", { ...named, deadlineMs: 20_001 }, /deadlineMs: .* received 20001/],

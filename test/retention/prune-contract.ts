@@ -146,7 +146,7 @@ export function describePrune({ name, create }: StoreKind): void {
     });
 
     it.each([
-      [{ payload: 1 }, '"payload" is no option of mirror.prune(): it takes payloads'],
+      [{ payload: 1 }, '"payload" is not an option of mirror.prune(): it takes payloads'],
       [{ jobs: -1 }, "jobs is -1"],
       [{ quarantine: "30d" }, 'quarantine is "30d"'],
     ])("refuses %j", async (options, message) => {

@@ -85,7 +85,7 @@ it("the log says once that telemetry fails, without the error's text", async () 
 it.each([
   [{ tracer: {} }, /telemetry\.tracer: expected a tracer/],
   [{ meter: { createCounter() {} } }, /telemetry\.meter: expected a meter/],
-  [{ traces: {} }, /"traces" is no option here: there are tracer, meter/],
+  [{ traces: {} }, /"traces" is not an option here: the options are tracer, meter/],
 ])("createMirror refuses %j as telemetry", async (telemetry, message) => {
   const given = telemetry as { tracer?: TelemetryTracer; meter?: TelemetryMeter };
   await expect(runEverything({ telemetry: given })).rejects.toThrow(message);

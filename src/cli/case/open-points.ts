@@ -64,7 +64,7 @@ function fromRefund(refund: MirroredRefund, now: number): Open {
       ...common,
       what: `A refund${target} was requested, and no answer and no webhook has come for it.`,
       next: stuck
-        ? [refresh(contractId), "If the service has no refund, request it again: nothing was sent twice."]
+        ? [refresh(contractId), "If the service has no such refund, you can request it again."]
         : ["Wait: its webhook comes within minutes."],
     };
   const name = `Refund ${refundId ?? ""}${target}`;
@@ -128,7 +128,7 @@ const forgottenMs = 14 * 86_400_000;
 function forgottenOf({ status, statusSince }: MirroredContract, now: number): Open[] {
   if (status !== "Escrow" || now - Date.parse(statusSince) < forgottenMs) return [];
   const what = "The buyer has paid, and the money is neither released nor refunded.";
-  const next = ["Look whether the order was delivered; the buyer releases it on the service's page."];
+  const next = ["Check whether the order was delivered. The buyer releases the money on the service's page."];
   return [{ kind: "forgotten", stuck: true, since: statusSince, what, next }];
 }
 

@@ -41,7 +41,7 @@ function parseJson(text: string, file: string): unknown {
   } catch (cause) {
     const [where = ""] = / \(line \d+ column \d+\)/.exec(String(cause)) ?? [];
     throw new Misuse(
-      `${file} is no JSON${where}. It takes one object, such as {"store":"sqlite:escrow.db"}.`,
+      `${file} is not JSON${where}. It takes one object, such as {"store":"sqlite:escrow.db"}.`,
       {
         cause,
       },

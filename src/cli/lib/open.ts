@@ -60,7 +60,7 @@ export function needClient(flags: StoreFlags): Client {
   const { settings, missing } = loadClientSettings(flags);
   if (missing.length === 0) return createClient(settings);
   throw new Misuse(
-    `This command asks the service, and ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing: set ${missing.length === 1 ? "it" : "them"} in the environment or in --secrets-file. All but the secret can stand in escrow-mirror.json, in "client".`,
+    `This command asks the service, and ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing: set ${missing.length === 1 ? "it" : "them"} in the environment or in --secrets-file. All but the secret can be in escrow-mirror.json, in "client".`,
   );
 }
 

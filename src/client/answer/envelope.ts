@@ -23,7 +23,7 @@ export function readJson(text: string): Result<unknown, string> {
   if (!json.ok) return err(json.error.detail);
   const twice: string[] = [];
   const value = withPlainNumbers(json.value, twice, "");
-  return twice[0] === undefined ? ok(value) : err(`${twice[0]} stands twice, with different values`);
+  return twice[0] === undefined ? ok(value) : err(`${twice[0]} is there twice, with different values`);
 }
 
 const byteOrderMark = "\uFEFF";

@@ -10,7 +10,7 @@ import { heavyFields } from "../../store/tables/deliveries.ts";
  */
 export async function dismiss(store: Store, id: string): Promise<void> {
   if (typeof id !== "string")
-    throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
+    throw new EscrowMirrorError("invalid-argument", `an id must be text, ${typeof id} was given`);
   await store.transaction(async (tx) => {
     const [row] = await tx.lock("deliveries", "id", [id], heavyFields);
     if (row?.outcome === "dismissed") return;

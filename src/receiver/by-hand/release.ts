@@ -25,7 +25,7 @@ export interface ReleaseParts extends CommitParts {
  */
 export async function release(parts: ReleaseParts, id: string): Promise<void> {
   if (typeof id !== "string")
-    throw new EscrowMirrorError("invalid-argument", `an id is text, ${typeof id} was given`);
+    throw new EscrowMirrorError("invalid-argument", `an id must be text, ${typeof id} was given`);
   await commitOnce(parts, { take: (tx) => takeOut(tx, id, parts.maxBodyBytes) });
 }
 

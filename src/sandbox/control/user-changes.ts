@@ -24,6 +24,6 @@ export function changeUser(world: World, platformRefId: string, change: object):
 
 function whatIsWrong(field: string, value: unknown): ValidationError[] {
   if (!flags.some((flag) => flag === field))
-    return [{ field, message: `${field} is none of ${flags.join(", ")}.` }];
+    return [{ field, message: `${field} is not one of ${flags.join(", ")}.` }];
   return typeof value === "boolean" ? [] : [{ field, message: `${field} must be true or false.` }];
 }

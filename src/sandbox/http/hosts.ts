@@ -40,7 +40,7 @@ function isConfigured({ host, baseUrl, allowedHosts }: Settings, name: string): 
 
 export function foreignHost(header: string): Refusal {
   const name = nameOf(header) ?? header.slice(0, 100);
-  const detail = `The sandbox does not answer for the host ${name}, so that no web site reaches it under a name of its own. If the name is yours, allow it: --allow-host ${name}, or the option allowedHosts.`;
+  const detail = `The sandbox does not answer requests for the host ${name}: a web site could use a name of its own to reach it. If the name is yours, allow it: --allow-host ${name}, or the option allowedHosts.`;
   return { status: 403, message: "ForeignHost", detail };
 }
 

@@ -46,7 +46,7 @@ export function requestCheckout(world: World, business: string, body: unknown): 
   if (!found.ok) return found;
   if (world.state.users.get(found.value.buyer)?.phoneNumber === phoneNumber)
     return renewCheckout(world, found.value);
-  const message = "buyerPhoneNumber is not this contract's buyer's.";
+  const message = "buyerPhoneNumber is not the phone number of this contract's buyer.";
   return refuseFields({ field: "buyerPhoneNumber", message });
 }
 

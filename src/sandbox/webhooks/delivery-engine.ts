@@ -181,7 +181,7 @@ export class DeliveryEngine implements Timeline, Deliveries {
   /** The sandbox's own fault, or that of a function it was given (`sign`, `onAttempt`): said, and no end of it. */
   #breakOff(delivery: DeliveryRecord, error: unknown): void {
     const seen = error instanceof Error ? error.message : String(error);
-    process.emitWarning(`The sandbox broke an attempt off: ${seen}`, "SandboxWarning");
-    if (delivery.state === "pending") finish(this.#ground, delivery, "failed", `Broken off: ${seen}`);
+    process.emitWarning(`The sandbox stopped an attempt: ${seen}`, "SandboxWarning");
+    if (delivery.state === "pending") finish(this.#ground, delivery, "failed", `Stopped: ${seen}`);
   }
 }

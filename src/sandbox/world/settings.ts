@@ -108,7 +108,9 @@ function check(given: SandboxOptions): void {
     if (!rule.holds(value)) throw wrong(`The sandbox option ${name} ${seen(name, value)}. ${rule.fix}`);
   }
   if (typeof given.clock === "object" && given.speed !== undefined && given.speed !== 1) {
-    throw wrong(`The sandbox option speed is ${given.speed} beside a manual clock. Use one of the two.`);
+    throw wrong(
+      `The sandbox option speed is ${given.speed} together with a manual clock. Use one of the two.`,
+    );
   }
 }
 

@@ -135,7 +135,7 @@ async function acquireOnce({ store, lend }: ReadingParts, waitMs: number): Promi
 
 function noConnection(): Error {
   return lateAnswer(
-    "got no connection in time: is the pool exhausted, or does the server hang? A transaction of mirror.db holds a connection until it ends, and a query inside it that is not the transaction's own needs another: query by the transaction, or let the pool have more",
+    "got no connection in time: is the pool exhausted, or does the server hang? A transaction of mirror.db holds a connection until it ends. A query that is made inside it, but on mirror.db, needs a second connection: make it on the transaction, or give the pool more connections",
   );
 }
 

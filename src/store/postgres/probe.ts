@@ -43,7 +43,7 @@ async function inspect(session: Session, store: string): Promise<void> {
   if (inTransaction !== "1") throw anotherDriver(store);
   if (!comesBack(values))
     throw refusal(
-      `${store}: the driver gives values otherwise than they are stored. Likely cause: pg.types.setTypeParser for bytea, text or bigint in this process. Leave those as they are, or give the mirror { connectionString } or { pool }, where it uses parsers of its own`,
+      `${store}: the driver returns other values than were stored. Likely cause: pg.types.setTypeParser for bytea, text or bigint in this process. Leave those as they are, or give the mirror { connectionString } or { pool }, where it uses parsers of its own`,
     );
 }
 
@@ -70,7 +70,7 @@ function comesBack([bytes, text, number]: readonly unknown[]): boolean {
 
 function anotherDriver(store: string, cause?: unknown): EscrowMirrorError {
   return refusal(
-    `${store} does not run on the driver pg, or not on one connection for a whole transaction. The mirror needs Kysely's PostgresDialect with a Pool of the package pg, such a Pool itself, or { connectionString }; beside an app that uses another driver or database, give it one of the latter two`,
+    `${store} does not run on the driver pg, or not on one connection for a whole transaction. The mirror needs Kysely's PostgresDialect with a Pool of the package pg, such a Pool itself, or { connectionString }. If the app uses another driver or database, give the mirror one of the last two`,
     cause,
   );
 }

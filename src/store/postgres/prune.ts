@@ -50,7 +50,7 @@ async function patiently<T>(engine: Engine, work: (session: Session) => Promise<
 function busy(store: string, cause: unknown): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `${store} got no lock for pruning in ${triesMax} tries: something has the tables in use for long, such as a backup or a transaction that was left open. Nothing is lost; prune again when that has ended, it goes on where it stopped`,
+    `${store} got no lock for pruning in ${triesMax} tries: something has the tables in use for long, such as a backup or a transaction that was left open. Nothing is lost. Prune again when that has ended: it goes on where it stopped`,
     { cause },
   );
 }

@@ -115,7 +115,7 @@ async function hasTable(site: Site, table: string): Promise<boolean> {
 function otherCase({ store, place }: Site, found: string): EscrowMirrorError {
   return new EscrowMirrorError(
     "invalid-configuration",
-    `${store} holds ${found}, and SQLite takes no notice of case: the prefix ${JSON.stringify(place.prefix)} would mean the same tables. Write the prefix as it is there, or choose another.`,
+    `${store} holds ${found}, and SQLite ignores upper and lower case: the prefix ${JSON.stringify(place.prefix)} would mean the same tables. Write the prefix as it is there, or choose another.`,
   );
 }
 
@@ -138,7 +138,7 @@ function refuseRenamed(applied: readonly Applied[], store: string): void {
     if (ours === undefined || ours === name) continue;
     throw new EscrowMirrorError(
       "schema-version",
-      `${store} and this package differ in migration ${version} ("${name}" there, "${ours}" here): one of them is from before its release. Move the database away (SQLite: its file with -wal and -shm; Postgres: rename its schema) and import your contracts into an empty one, or use the version that made it.`,
+      `${store} and this package differ in migration ${version} ("${name}" there, "${ours}" here): one of them is a version from before the release. Move the database away (SQLite: its file with -wal and -shm; Postgres: rename its schema) and import your contracts into an empty one, or use the version that made it.`,
     );
   }
 }

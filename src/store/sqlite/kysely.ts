@@ -62,7 +62,7 @@ export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs
 function stillHeld(waitMs: number): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `mirror.db got no connection within ${waitMs} ms: it has one on a file, and a stream, a transaction or connection().execute() of mirror.db holds it until its end. A query inside one of these that is not its own waits for itself: query by the transaction, or read what is streamed to its end first`,
+    `mirror.db got no connection within ${waitMs} ms: it has only one on a file, and a stream, a transaction or connection().execute() of mirror.db holds it until its end. A query that is made inside one of these, but on mirror.db, waits for ever: make it on the transaction, or read the stream to its end first`,
   );
 }
 
@@ -112,7 +112,7 @@ export function lendWriter(writer: SqliteHandle, place: TablePlace): Lent {
 async function refuseTransaction(): Promise<never> {
   throw new EscrowMirrorError(
     "invalid-configuration",
-    "mirror.db has no transactions on a database in memory, whose one connection the deliveries need: query without one, or use a file (in tests a temporary one)",
+    "mirror.db has no transactions on a database in memory: the deliveries need its only connection. Query without a transaction, or use a file (in tests a temporary one)",
   );
 }
 

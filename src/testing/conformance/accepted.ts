@@ -22,7 +22,7 @@ export const acceptedTrials: readonly Trial[] = [
       probe.event("contract.created", probe.freshContract(), {}, { timestamp: Date.now() - 73 * 60_000 }),
   ),
   accepted(
-    "numbers, escapes and spaces that no JSON writer gives back",
+    "numbers, escapes and spaces that a JSON writer changes",
     `${rawBytes} JSON.stringify turns 600.00 into 600, and the signature no longer holds.`,
     (probe) =>
       probe.sign(
@@ -70,7 +70,7 @@ export const acceptedTrials: readonly Trial[] = [
   accepted("no time that can be read", kept, (probe) =>
     probe.event("contract.created", probe.freshContract(), { timestamp: "0001-01-01T00:00:00" }),
   ),
-  accepted("a body that is no JSON", kept, (probe) => probe.sign("not JSON {")),
+  accepted("a body that is not JSON", kept, (probe) => probe.sign("not JSON {")),
   accepted("an empty body", kept, (probe) => probe.sign("")),
   accepted("JSON of another shape", kept, (probe) =>
     probe.sign(`[null,{"data":7,"n":"${probe.freshContract()}"}]`),

@@ -19,7 +19,7 @@ export const refusedTrials: readonly Trial[] = [
   ),
   refused("the signature without its last character", compare, (right) => right.slice(0, -1)),
   refused("the signature with characters after it", compare, (right) => `${right}00`),
-  refused("a signature that is no digest", compare, () => "sha256=\u00e9\u00e9\u00e9 ,v1=,"),
+  refused("a signature that is not a digest", compare, () => "sha256=\u00e9\u00e9\u00e9 ,v1=,"),
   refused("the signature of another body", compare, (_, probe) =>
     signatureOf(probe.event("contract.created", probe.freshContract())),
   ),
@@ -28,7 +28,7 @@ export const refusedTrials: readonly Trial[] = [
   ),
   {
     name: "a forged delivery leaves nothing",
-    expected: "what a contract has of which nothing has come",
+    expected: "the same data as for a contract without any delivery",
     advice: "Verify before anything is stored.",
     needs: "observe",
     run: async (probe) => {

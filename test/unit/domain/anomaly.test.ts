@@ -76,7 +76,7 @@ describe("the text of an anomaly", () => {
         [
           "milestone-unlinked",
           "a-guid",
-          "the API's id is not the webhooks', and name, due date and amount do not tell which it is",
+          "its id in the API is not one of the webhooks' ids, and name, due date and amount do not show which milestone it is",
         ],
       ],
     ],
@@ -166,12 +166,12 @@ describe("the text of an anomaly", () => {
       "its amount has more than two decimals and is rounded",
     ],
     ["amount-range", { seconds: 0, amount: "1e40" }, "its amount is too large to be kept as a number"],
-    ["amount-unreadable", { seconds: 0, amount: "much" }, "its amount is no number and is not kept"],
+    ["amount-unreadable", { seconds: 0, amount: "much" }, "its amount is not a number and is not kept"],
     ["foreign-currency", { seconds: 0, currency: "USD" }, "its currency is not SAR"],
     [
       "previous-status-unreadable",
       { seconds: 0, previousStatus: 7 },
-      "its previousStatus is no name and counts as absent",
+      "its previousStatus is not a name and counts as absent",
     ],
   ])("tells of what is odd about a value: %s", (kind, shape, detail) => {
     expect(toldOf(event("contract.created", shape))).toEqual([[kind, null, `contract.created: ${detail}`]]);

@@ -112,7 +112,7 @@ describe("createMirror", () => {
     [
       "an unknown option",
       { webhoook: {} },
-      /"webhoook" is no option here: there are store, migrate, webhook/,
+      /"webhoook" is not an option here: the options are store, migrate, webhook/,
     ],
     ["a secret for the webhook options", { webhook: secret }, /webhook: expected an object with secrets/],
     ["a secret that YAML made a number", { webhook: { secrets: 31_415_926 } }, /is a number\. .*quote it/],

@@ -114,7 +114,7 @@ describe.each(storeKinds)("on %s", (_, openStore) => {
           await expect(list(filter as never)).rejects.toMatchObject({
             code: "invalid-argument",
             message: expect.stringMatching(
-              /^("(stauts|Limit|undefined)" is no filter of this|a) list.*limit, cursor$/,
+              /^("(stauts|Limit|undefined)" is not a filter of this|a) list.*limit, cursor$/,
             ),
           });
       },
