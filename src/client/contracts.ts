@@ -90,6 +90,6 @@ export function contractCalls(api: Api): ContractCalls {
 function findCreated(reference: string | null | undefined): string {
   const which = reference
     ? `the reference ${JSON.stringify(hideSecrets(reference))}`
-    : "its amount and metaData, as it has no reference";
+    : "the same amount and metaData, as the contract has no reference";
   return `Wait for the webhook contract.created with ${which}. The service has no list of contracts: if the webhook was lost too, ask the service.`;
 }

@@ -178,7 +178,7 @@ const milestone = {
   id: count.describe("What a refund names."),
   name: z.string(),
   description: z.string().nullish(),
-  amount: amount.describe("SAR: the base amount with all fees and taxes."),
+  amount: amount.describe("SAR: the amount with all fees and taxes."),
   dueDate: utcTime,
 };
 

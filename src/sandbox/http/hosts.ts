@@ -40,7 +40,7 @@ function isConfigured({ host, baseUrl, allowedHosts }: Settings, name: string): 
 
 export function foreignHost(header: string): Refusal {
   const name = nameOf(header) ?? header.slice(0, 100);
-  const detail = `The sandbox does not answer requests for the host ${name}: a web site could use a name of its own to reach it. If the name is yours, allow it: --allow-host ${name}, or the option allowedHosts.`;
+  const detail = `The sandbox does not answer requests for the host ${name}. Otherwise a web site could use its own name to reach the sandbox. If the name is yours, allow it: --allow-host ${name}, or the option allowedHosts.`;
   return { status: 403, message: "ForeignHost", detail };
 }
 
