@@ -11,7 +11,10 @@ export type { MirrorOpener, WebhookReceiver } from "./lib/protocol.ts";
 export interface FastifyWebhookOptions {
   /** A mirror, a promise of one, or a function that opens one. While a promise is pending, or if it rejects, requests get 503. */
   readonly mirror: MirrorSource;
-  /** The route, below the prefix that the plugin is registered with. It works with and without a slash at its end. */
+  /**
+   * The route, with a slash at its start, below the prefix that the plugin is registered with. It works with and without a
+   * slash at its end.
+   */
   readonly path: string;
 }
 

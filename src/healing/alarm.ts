@@ -1,4 +1,4 @@
-/** The warnings of the watchdog: each is told once, and stands in the row that all processes read until it is over. */
+/** The warnings of the watchdog. Each is reported once. Until it is over, it is in the row that all processes read. */
 import { toIsoTime, type Clock } from "../shared/clock.ts";
 import type { Seen } from "./seen.ts";
 

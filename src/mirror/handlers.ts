@@ -51,8 +51,8 @@ export interface JobActions extends JobQueries {
    */
   retry(id: string): Promise<void>;
   /**
-   * Retries all dead jobs that fit the filter, oldest first, as `retry` does. With `state: "due"` it runs jobs now that
-   * wait for their next attempt. It works in small transactions: if it stops early, call it again.
+   * Retries all dead jobs that fit the filter, oldest first, as `retry` does. With `state: "due"`, jobs that wait for
+   * their next attempt run now. It works in small transactions: if it stops early, call it again.
    *
    * @throws EscrowMirrorError `invalid-argument`; the signal's reason once it is aborted
    */

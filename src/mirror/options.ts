@@ -112,7 +112,7 @@ export interface JobsOptions {
   readonly run?: boolean | undefined;
   /** How many handlers run at once in this process. Default 8. */
   readonly concurrency?: number | undefined;
-  /** If a process gives no sign of life for so long, other processes take its jobs. Milliseconds, default 30,000. */
+  /** If a process gives no sign of life for this long, other processes take its jobs. Milliseconds, default 30,000. */
   readonly leaseMs?: number | undefined;
   /** How long one run may take. Milliseconds, default 60,000. */
   readonly timeoutMs?: number | undefined;

@@ -130,7 +130,10 @@ export type Transition = Omit<TransitionRecord, "position">;
 
 /** One stored delivery. Copies of it are counted, not stored. */
 export interface MirroredDelivery {
-  /** The webhook id of an applied delivery. Any other delivery has `sha256:` and the digest of its body. */
+  /**
+   * The webhook id. If the delivery is not applied, or if another one has this webhook id: `sha256:` and the digest of its
+   * body.
+   */
   id: string;
   /** The id in the header, else the payload's id, else the digest of the body. */
   webhookId: string;

@@ -25,8 +25,8 @@ export interface ReceiveRequest {
   /** Whether `body` is base64, as some gateways send it. Default `false`. */
   readonly isBase64Encoded?: boolean | undefined;
   /**
-   * Whether something has read the body before and may have changed it. A wrong signature then gets 500, which the
-   * service retries, instead of 401. Default `false`.
+   * Whether something has read the body before and may have changed it. A wrong signature then gets 500
+   * instead of 401, so the service retries. Default `false`.
    */
   readonly isSecondHand?: boolean | undefined;
   /** For adapters: the line of the host's set-up to change. The log shows it if the bytes are gone or can't be read. */

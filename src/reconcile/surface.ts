@@ -83,8 +83,8 @@ export interface RefundActions {
    * the request. The request is never sent twice.
    *
    * @param input as for `client.contracts.refund`
-   * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown`, its webhook or `contracts.refresh` shows
-   *   the result
+   * @throws EscrowApiError as `client.contracts.refund`. After `outcome-unknown`, the refund's webhook or
+   *   `contracts.refresh` shows the result
    * @throws EscrowMirrorError `already-requested` while another refund of the same contract or milestone is requested;
    *   `invalid-configuration` without a client; `store-unavailable`; `inside-transaction`
    */

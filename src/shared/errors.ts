@@ -18,7 +18,7 @@ export class EscrowMirrorError extends Error {
 export type ErrorCode =
   /** An option of `createMirror`, of a store or of a signature scheme is wrong. Fix the set-up. */
   | "invalid-configuration"
-  /** An argument of a query is wrong: a limit, a cursor, an id. */
+  /** An argument of a call is wrong, such as a limit, a cursor or an id. */
   | "invalid-argument"
   /** The store is locked, full or unreachable. Try again. Deliveries get 503. */
   | "store-unavailable"

@@ -62,7 +62,7 @@ export interface Claim {
 /** One run of a job: `claims` is the job's count once it was claimed for this run. */
 export type Run = Pick<JobRow, "seq" | "claims">;
 
-/** How one run ended. It counts only while nobody has claimed the job since: a run that lost its lease ends nothing. */
+/** How one run ended. It counts only if nobody has claimed the job since: a run that lost its lease ends nothing. */
 export type Ending = Run &
   (
     | { readonly end: "done" }

@@ -192,7 +192,7 @@ export interface Query<Row> {
   readonly without?: readonly (keyof Row & string)[];
 }
 
-/** The part of a query that a stretch takes: its order is its own. */
+/** The parts of a query that a stretch can have too. A stretch has its own order. */
 export type Picking<Row> = Pick<Query<Row>, "where" | "limit" | "without">;
 
 /**

@@ -46,7 +46,7 @@ export interface Tables {
   deliveries: DeliveryRow;
   /** Raw bodies and headers. */
   payloads: PayloadRow;
-  /** Inputs of contracts that are no deliveries: API reads, own requests and the answers to them. */
+  /** Inputs of contracts that are not deliveries: API reads, own requests and the answers to them. */
   inputs: InputRow;
   /** Own calls that were begun, before they were sent. */
   intents: IntentRow;

@@ -18,7 +18,7 @@ export interface FaultOptions {
   corruptSignature?: number;
   /** An API request is answered 429, 500, 502 (as HTML, like a gateway's) or 503, and nothing is done. */
   apiErrors?: number;
-  /** An API request is carried out, but the connection is cut instead of answered. */
+  /** An API request is carried out, but the connection is cut before the answer. */
   cutConnection?: number;
   /** A GET is answered late, with the state at its arrival. */
   slowReads?: number;

@@ -9,11 +9,14 @@ export const storedOutcomes = ["applied", "duplicate", "quarantined", "dismissed
 export interface DeliveryRow extends FactColumns {
   /** In order of arrival; given by the database. */
   readonly seq: number;
-  /** The webhook id of an applied delivery. Any other delivery has `sha256:` and the digest of its body. */
+  /**
+   * The webhook id. If the delivery is not applied, or if another one has this webhook id: `sha256:` and the digest of its
+   * body.
+   */
   readonly id: string;
   /** As received: the header, else the payload's id, else the digest of the body. */
   readonly webhookId: string;
-  /** The first minute written in the body, then the body's SHA-256, hex: one for each content, in the order of time. */
+  /** The first time in the body, to the minute, then the body's SHA-256 in hex. Each content has its own key. Keys sort by time. */
   readonly contentKey: string;
   /** The result: `applied`, `quarantined` and so on. */
   readonly outcome: (typeof storedOutcomes)[number];

@@ -1,8 +1,8 @@
-/** The tables of inputs that are no deliveries. */
+/** The tables of inputs that are not deliveries. */
 import type { SnapshotFields } from "../../events/snapshot.ts";
 import type { TableShape } from "./shape.ts";
 
-/** An input of the fold that is no delivery: an API read, a request of our own, or the answer to one. */
+/** An input of the fold that is not a delivery: an API read, a request of our own, or the answer to one. */
 export interface InputRow {
   /** In order of arrival. */
   readonly seq: number;
