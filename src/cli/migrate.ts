@@ -45,7 +45,7 @@ export function migrateCommand(): Command {
       ).choices(["postgres", "sqlite"]),
     )
     .addOption(
-      new Option("--partition <period>", "Postgres: payloads in a partition for each").choices(periods),
+      new Option("--partition <period>", "Postgres: partition the payloads by this period").choices(periods),
     )
     .action((flags: Flags) => orExplain(() => (flags.sql === true ? printSql(flags) : migrateStore(flags))));
 }
@@ -69,7 +69,7 @@ function sqlKind(flags: Flags): StoreKind {
   const named = address === undefined ? undefined : kindOf(address);
   if (dialect !== undefined && named !== undefined && dialect !== named)
     throw new Misuse(
-      `--dialect ${dialect} is not the kind of store that --store names, which is ${named}: leave one of them out.`,
+      `--dialect ${dialect} does not fit --store, which names ${named}: leave one of the two out.`,
     );
   return dialect ?? named ?? "postgres";
 }

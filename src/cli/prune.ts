@@ -17,8 +17,8 @@ interface Flags extends StoreFlags {
 }
 
 const more = `The mirror stays as it is: late events are still applied, and duplicates are still recognised. A quarantined
-delivery keeps its body until it is dismissed or released, and a delivery with an open job until the job has
-run. The command may run while the app receives. If it is interrupted, run it again.`;
+delivery keeps its body until it is dismissed or released. A delivery with an open job keeps its body until the
+job has run. The command may run while the app receives. If it is interrupted, run it again.`;
 
 /** `escrow-mirror prune`: deletes old bodies, old jobs and dismissed deliveries. */
 export function pruneCommand(): Command {

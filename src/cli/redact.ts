@@ -11,7 +11,7 @@ interface Flags extends StoreFlags {
 
 const more = `It deletes bodies, headers, references, metadata, texts, names and the errors of jobs. Ids, statuses, times
 and amounts stay. No later webhook, API read or rebuild brings the data back. An id that the mirror does not
-know is marked too: data of this contract will never be stored.`;
+know is marked too: its personal data will never be stored.`;
 
 // After a spelling mistake nobody may believe that the buyer is erased.
 const unknown =

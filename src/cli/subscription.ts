@@ -137,7 +137,7 @@ interface RotateFlags extends StoreFlags {
 const rotateMore = `The new secret goes to the file and nowhere else. The file has mode 600, and holds nothing but the secret.
 The service stops the old secret at once. Until your app has the new one, it answers new deliveries with 503,
 and the service sends them again.
-Give it to the app within an hour. If the command fails or is stopped, run it again: no secret is lost.
+Give the new secret to the app within an hour. If the command fails or is stopped, run it again: no secret is lost.
 
 ${more}`;
 

@@ -79,7 +79,7 @@ export function contractCalls(api: Api): ContractCalls {
           path: `/contracts/${id}/refund`,
           body,
           read: createdRefund,
-          findOut: `Read the contract with contracts.get("${id}"): a status of refundinprogress or refunded, of the contract or of the milestone, says that the refund was begun. So does its webhook, refund.full-initiated or milestone.refund.full-initiated.`,
+          findOut: `Read the contract with contracts.get("${id}"). If the status of the contract or of the milestone is refundinprogress, refunded or partiallyrefunded, the refund was begun. Its webhook proves the same: refund.full-initiated, refund.partial-initiated or milestone.refund.full-initiated.`,
         },
         options,
       );

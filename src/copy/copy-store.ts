@@ -77,7 +77,7 @@ async function refuseToTakeBack(copying: Copying): Promise<void> {
     if (newer === undefined) continue;
     throw new EscrowMirrorError(
       "invalid-configuration",
-      `${copying.target.description} has received data of its own: its ${table} are newer than those of ${copying.source.description}, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would undo that. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
+      `${copying.target.description} has received data of its own: it has ${table} that ${copying.source.description} does not have, or has in an older state, such as ${"id" in newer ? newer.id : newer.digest} from ${newer.receivedAt}. Copying would undo that. If the app has moved there already, there is nothing left to copy; if an app receives there by mistake, stop it and copy into an empty schema`,
     );
   }
 }

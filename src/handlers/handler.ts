@@ -85,7 +85,7 @@ function toEventFilter(event: unknown, name: string): Filter {
 function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
   const { entity, from, to, ...rest } = (filter ?? {}) as Record<string, unknown>;
   if (entity !== "contract" && entity !== "milestone")
-    throw invalid(`handler ${name}: entity is "contract" or "milestone"`);
+    throw invalid(`handler ${name}: entity must be "contract" or "milestone"`);
   const [odd] = Object.keys(rest);
   if (odd !== undefined)
     throw invalid(`handler ${name}: ${odd} is not a field here: the fields are entity, from and to`);
@@ -93,7 +93,7 @@ function toTransitionFilter(filter: unknown, name: string): TransitionFilter {
   const statuses = (value: unknown, field: string): string[] => {
     const list = Array.isArray(value) ? (value as unknown[]) : [value];
     if (list.length === 0 || !list.every((each) => typeof each === "string" && /\S/.test(each)))
-      throw invalid(`handler ${name}: ${field} is a status or a list of them`);
+      throw invalid(`handler ${name}: ${field} must be a status or a list of them`);
     return (list as string[]).map((each) => canonicalStatus(machine, each)).sort();
   };
   return {

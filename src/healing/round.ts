@@ -119,5 +119,5 @@ function someFailed(failed: number): string {
 }
 
 function enabledAgain(at: string, checked: number, healed: number): string {
-  return `The webhook subscription was disabled, and is enabled again. By ${at}, ${checked} contracts had been read, and ${healed} of them mended. Contracts that others created meanwhile are in no log: if there may be some, import them with mirror.contracts.import(ids) or escrow-mirror contracts import.`;
+  return `The webhook subscription was disabled, and is enabled again. By ${at}, ${checked} contracts had been read, and ${healed} of them healed. The watchdog can't find contracts that others created meanwhile: if there may be some, import them with mirror.contracts.import(ids) or escrow-mirror contracts import.`;
 }

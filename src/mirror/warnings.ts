@@ -73,7 +73,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 function inDanger(consecutiveFailures: number): string {
-  return `${consecutiveFailures} deliveries in a row were not answered 2xx: at ten the service disables the subscription. The log says why.`;
+  return `${consecutiveFailures} answers in a row to verified deliveries were not 2xx: the log says why. After ten failed deliveries in a row the service disables the subscription.`;
 }
 
 export function aside(quarantined: number): string {

@@ -49,7 +49,7 @@ export const explanations: Readonly<Record<DiagnosisCause, string>> = {
   "other-preset": "The signature holds under another preset: set webhook.signature to it.",
   unexplained:
     "No known mistake explains it: compare the secret with the subscription's (regenerated, or of another account " +
-    "or environment?), and make sure that the raw bytes reach the check. Otherwise the sender is not the service.",
+    "or environment?), and make sure that the raw bytes reach the check. If both are right, the sender is not the service.",
 };
 
 /** For headers that have the form of another scheme, whatever the body. */
@@ -64,4 +64,4 @@ export const formExplanations: Partial<Record<DiagnosisCause, string>> = {
 
 export const noForm =
   "The signature header has the form of no known scheme: check webhook.signature, and that no proxy changes the " +
-  "header. Otherwise the sender is not the service.";
+  "header. If both are right, the sender is not the service.";

@@ -40,7 +40,7 @@ describe("escrow-mirror migrate", () => {
     const { code, output } = await migrate(["--sql", "--store", "sqlite:x.db", "--dialect", "postgres"]);
     expect([code, output]).toEqual([
       2,
-      "error: --dialect postgres is not the kind of store that --store names, which is sqlite: leave one of them out.\n",
+      "error: --dialect postgres does not fit --store, which names sqlite: leave one of the two out.\n",
     ]);
   });
 

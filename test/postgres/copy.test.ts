@@ -356,7 +356,7 @@ describe("copying", () => {
     );
     await expect(copyStore(source.store, target.store)).rejects.toMatchObject({
       code: "invalid-configuration",
-      message: expect.stringContaining("its inputs"),
+      message: expect.stringContaining("it has inputs"),
     });
     await target.store.close();
     await source.store.close();

@@ -71,7 +71,7 @@ function fromRefund(refund: MirroredRefund, now: number): Open {
   return {
     ...common,
     what: stuck
-      ? `${name} was initiated, and the webhook that it succeeded has not come.`
+      ? `${name} was initiated, but no webhook has reported that it succeeded.`
       : `${name} was initiated. The bank can take some days.`,
     next: stuck
       ? [

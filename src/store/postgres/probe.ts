@@ -70,7 +70,7 @@ function comesBack([bytes, text, number]: readonly unknown[]): boolean {
 
 function anotherDriver(store: string, cause?: unknown): EscrowMirrorError {
   return refusal(
-    `${store} does not run on the driver pg, or not on one connection for a whole transaction. The mirror needs Kysely's PostgresDialect with a Pool of the package pg, such a Pool itself, or { connectionString }. If the app uses another driver or database, give the mirror one of the last two`,
+    `${store} does not run on the driver pg, or not on one connection for a whole transaction. The mirror needs Kysely's PostgresDialect with a Pool of the package pg, such a Pool itself, or { connectionString }. If the app uses another driver or database, give the mirror a Pool of pg or { connectionString }`,
     cause,
   );
 }

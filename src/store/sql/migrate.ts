@@ -138,7 +138,7 @@ function refuseRenamed(applied: readonly Applied[], store: string): void {
     if (ours === undefined || ours === name) continue;
     throw new EscrowMirrorError(
       "schema-version",
-      `${store} and this package differ in migration ${version} ("${name}" there, "${ours}" here): one of them is a version from before the release. Move the database away (SQLite: its file with -wal and -shm; Postgres: rename its schema) and import your contracts into an empty one, or use the version that made it.`,
+      `${store} and this package differ in migration ${version} ("${name}" there, "${ours}" here): one of the two was made before this migration was released. Move the database away (SQLite: its file with -wal and -shm; Postgres: rename its schema) and import your contracts into an empty one, or use the version that made it.`,
     );
   }
 }

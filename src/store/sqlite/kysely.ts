@@ -62,7 +62,7 @@ export function browseAlone(handle: SqliteHandle, lock: Lock, waitMs = lendingMs
 function stillHeld(waitMs: number): EscrowMirrorError {
   return new EscrowMirrorError(
     "store-unavailable",
-    `mirror.db got no connection within ${waitMs} ms: it has only one on a file, and a stream, a transaction or connection().execute() of mirror.db holds it until its end. A query that is made inside one of these, but on mirror.db, waits for ever: make it on the transaction, or read the stream to its end first`,
+    `mirror.db got no connection within ${waitMs} ms: it has only one on a file, and a stream, a transaction or connection().execute() of mirror.db holds it until its end. A query that is made inside one of these, but on mirror.db, can't get one: make it on the transaction, or read the stream to its end first`,
   );
 }
 

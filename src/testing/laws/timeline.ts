@@ -23,7 +23,7 @@ export function timelineOf(batches: readonly (readonly Delivery[])[]): string {
 export function tellDelivery(delivery: Delivery): string {
   const id = Object.entries(delivery.headers).find(([name]) => /webhook-id$/i.test(name))?.[1] ?? "no id";
   const parsed = parseEvent(Buffer.from(delivery.body));
-  if (!parsed.ok) return `a body that is no event (${parsed.error.reason}), as ${id}`;
+  if (!parsed.ok) return `a body that is not an event (${parsed.error.reason}), as ${id}`;
   const { event, contractId, milestoneId, status, previousStatus, occurredAt } = parsed.value.facts;
   const subject = milestoneId === null ? contractId : `${contractId} milestone ${milestoneId}`;
   const moves = status === null ? "no status" : `${previousStatus ?? "·"} → ${status}`;

@@ -159,7 +159,7 @@ describe("a warning", () => {
     const { ok, warnings } = await mirror.health();
     expect(ok).toBe(false);
     expect(warnings[0]).toMatch(/^The store can't be used: .*SQLITE_BUSY/);
-    expect(warnings[1]).toMatch(/^5 deliveries in a row/);
+    expect(warnings[1]).toMatch(/^5 answers in a row/);
     lock.release();
   });
 
