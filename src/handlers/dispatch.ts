@@ -6,13 +6,10 @@ import { holdSubscriptions } from "./hold-subscriptions.ts";
 import { countFailure } from "./transaction/failures.ts";
 import type { HandlerFault } from "./transaction/handler-fault.ts";
 import type { HandlerScope } from "./handler-scope.ts";
+import { jobsForBehind } from "./missed-news.ts";
 import type { Registry } from "./registry.ts";
-import { jobsFor, type News, type Subscription } from "./subscription.ts";
-import { createTransactionRun, type FreshDelivery, type Spent } from "./transaction/transaction-run.ts";
-
-export interface FreshNews extends News {
-  readonly deliveries: readonly FreshDelivery[];
-}
+import { jobsFor, type Subscription } from "./subscription.ts";
+import { createTransactionRun, type FreshNews, type Spent } from "./transaction/transaction-run.ts";
 
 export interface DispatchParts {
   readonly registry: Registry;
@@ -52,29 +49,10 @@ export function createDispatch(parts: DispatchParts): Dispatch {
       const caughtUp = subscriptions.filter(({ cursor }) => cursor === null);
       const within = caughtUp.filter(({ kind }) => kind === "transaction");
       const after = caughtUp.filter(({ kind }) => kind !== "transaction");
-      const forBehind = subscriptions.flatMap((each) =>
-        each.cursor === null ? [] : jobsFor([each], missedAt(each.cursor, news)),
-      );
-      await tx.jobs.insert([...jobsFor(after, news), ...forBehind]);
+      await tx.jobs.insert([...jobsFor(after, news), ...(await jobsForBehind(tx, subscriptions, news))]);
       if (within.length > 0) await runInTransaction(tx, within, news.deliveries, spent);
     },
 
     countFailure: (tx, fault) => countFailure(tx, fault, toIsoTime(parts.clock.now())),
-  };
-}
-
-/**
- * The news that a handler does not find when it reads on from this place in the older deliveries: what no delivery told, or one
- * that lies behind it and was released only now.
- */
-function missedAt(cursor: number, { deliveries, moves, anomalies }: FreshNews): News {
-  const isPassed = ({ seq }: FreshDelivery): boolean => seq !== undefined && seq <= cursor;
-  const passed = deliveries.filter(isPassed);
-  const passedKeys = new Set(passed.map(({ contentKey }) => contentKey));
-  const idsAhead = new Set(deliveries.filter((each) => !isPassed(each)).map(({ webhookId }) => webhookId));
-  return {
-    deliveries: passed,
-    moves: moves.filter(({ contentKey }) => contentKey === null || passedKeys.has(contentKey)),
-    anomalies: anomalies.filter(({ webhookId }) => webhookId === null || !idsAhead.has(webhookId)),
   };
 }

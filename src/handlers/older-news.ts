@@ -68,7 +68,12 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
     (moved.get(webhookId) ?? [])
       // Two deliveries can have the same webhook id.
       .filter((row) => row.contractId === contractId)
-      .map((row) => ({ inputKey: contentKey, contentKey, transition: toTransition(row) })),
+      .map((row) => ({
+        inputKey: contentKey,
+        contentKey,
+        recordedBy: webhookId,
+        transition: toTransition(row),
+      })),
   );
 }
 

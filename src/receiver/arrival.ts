@@ -51,6 +51,8 @@ export interface Committed extends Verdict {
   readonly arrival: Arrival;
   /** Its input for the fold, if another copy has a part in it. */
   readonly input?: FoldInput | undefined;
+  /** The `seq` of its row, if that was stored before this commit. */
+  readonly seq?: number | undefined;
 }
 
 /** The result of one transaction. */

@@ -119,7 +119,7 @@ async function judgeSameContent(
   const applied = await adopt(tx, { ...current, webhookId: arrival.webhookId }, facts);
   if (applied !== undefined) return duplicateOf(arrival);
   const input = toInput({ ...arrival, receivedAt: firstReceivedAt(copies) }, facts);
-  return { outcome: "applied", webhookId: arrival.webhookId, input };
+  return { outcome: "applied", webhookId: arrival.webhookId, input, seq: current.seq };
 }
 
 /** Applies it as if it were new. The first arrival and the count stay. If it fails again, the batch rolls back. */

@@ -6,8 +6,8 @@ import { parseRaw } from "../events/raw.ts";
 import { toWebhookEvent } from "../handlers/event.ts";
 import type { Handlers } from "../handlers/create-handlers.ts";
 import type { HandlerFault } from "../handlers/transaction/handler-fault.ts";
-import type { Dispatch, FreshNews } from "../handlers/dispatch.ts";
-import type { FreshDelivery, Spent } from "../handlers/transaction/transaction-run.ts";
+import type { Dispatch } from "../handlers/dispatch.ts";
+import type { FreshDelivery, FreshNews, Spent } from "../handlers/transaction/transaction-run.ts";
 import type { HandlerScope } from "../handlers/handler-scope.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
@@ -102,9 +102,9 @@ function beginNotifying(tx: StoreTransaction, handlers: Dispatch, folding: FoldO
 
 /** The applied deliveries of a commit. */
 export function freshOf(committed: readonly Committed[]): FreshDelivery[] {
-  return committed.flatMap(({ arrival, outcome }) => {
+  return committed.flatMap(({ arrival, outcome, seq }) => {
     if (outcome !== "applied" || arrival.kind !== "delivery" || arrival.reading.facts === null) return [];
-    return [toFresh(arrival, arrival, arrival.reading.facts)];
+    return [{ ...toFresh(arrival, arrival, arrival.reading.facts), seq }];
   });
 }
 

@@ -43,32 +43,6 @@ it("handlers whose rows are there, and that have nothing left to read, start wit
   expect(writes.left).toBe(0);
 });
 
-it("a handler gets what is released behind the place to which it has read older deliveries", async () => {
-  const file = temporaryFile();
-  const writes = limited(sqlite(file));
-  const mirror = await openMirror({ store: writes.store, jobs: { run: false } });
-  const other = await openMirror({ store: sqlite(file), jobs: { run: false } });
-  await mirror.receive(created("CNT-0"));
-  await mirror.receive(delivery("contract.created", { id: "CNT-0", seconds: 1, contractId: "CNT-A" }));
-  for (let n = 1; n < 450; n++) await mirror.receive(created(`CNT-${n}`));
-  const [aside] = (await mirror.quarantine.list()).items;
-  const seen: string[] = [];
-  const options = { since: new Date(noonMs) };
-  const see = (kind: string, contractId: string): void => void seen.push(`${kind} ${contractId}`);
-  writes.left = 2;
-  mirror.on("*", ({ contractId }) => see("event", contractId), { ...options, name: "events" });
-  mirror.onTransition({ entity: "contract" }, ({ contractId }) => see("move", contractId), {
-    ...options,
-    name: "moves",
-  });
-  await expect.poll(async () => mirror.handlers.list()).toHaveLength(2);
-  await other.quarantine.release(aside?.id ?? "");
-  writes.left = Number.POSITIVE_INFINITY;
-  await mirror.jobs.runOnce();
-  expect(seen.filter((each) => each.endsWith("CNT-A")).sort()).toEqual(["event CNT-A", "move CNT-A"]);
-  expect(seen).toHaveLength(2 * 451);
-});
-
 it("a handler that could not be registered is once the store is back, in a process that receives nothing too", async () => {
   const file = temporaryFile();
   const writes = limited(sqlite(file));

@@ -15,17 +15,22 @@ import type { Handler } from "../handler.ts";
 import { HandlerFault, TimeIsUp } from "./handler-fault.ts";
 import type { HandlerScope } from "../handler-scope.ts";
 import type { Registry } from "../registry.ts";
-import { eventJob, hears, type AppliedDelivery, type Subscription } from "../subscription.ts";
+import { eventJob, hears, type AppliedDelivery, type News, type Subscription } from "../subscription.ts";
 import { describe, isStoreFault } from "../thrown.ts";
 
 /** An applied delivery with the event that handlers are given. */
 export interface FreshDelivery extends AppliedDelivery {
   readonly digest: string;
-  /** Absent: it is newer than all that are stored. */
-  readonly seq?: number;
+  /** The `seq` of its row, if that was stored before this commit. */
+  readonly seq?: number | undefined;
   readonly toEvent: () => WebhookEvent;
   /** Whether its contract's personal data is erased. If so, a handler's error text is not stored. */
   readonly isRedacted?: boolean;
+}
+
+/** The news of a commit. */
+export interface FreshNews extends News {
+  readonly deliveries: readonly FreshDelivery[];
 }
 
 /** The milliseconds that handlers have used in one transaction. */

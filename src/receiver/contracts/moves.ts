@@ -10,7 +10,6 @@ import { groupBy } from "../../shared/group-by.ts";
 import { createPace, type Pace } from "../../shared/pace.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import { toTransition } from "../../queries/contracts.ts";
-import type { Transition } from "../../queries/shapes.ts";
 import type { ContractChange } from "../arrival.ts";
 import { loadInputs } from "./load.ts";
 import { drive } from "../transition.ts";
@@ -85,7 +84,7 @@ function movesOf({ input, before, after }: FoldStep, contentKey: string | null):
     const from = was.milestones.get(milestoneId)?.status ?? null;
     moves.push(moveOf(input, after, milestoneId, from, milestone.status));
   }
-  return moves.filter((move) => move !== undefined).map((transition) => ({ ...key, transition }));
+  return moves.filter((move) => move !== undefined).map((move) => ({ ...key, ...move }));
 }
 
 function moveOf(
@@ -94,7 +93,7 @@ function moveOf(
   milestoneId: string | null,
   from: string | null,
   to: string | null,
-): Transition | undefined {
+): Pick<Move, "recordedBy" | "transition"> | undefined {
   if (to === null || from === to) return undefined;
   const recorded = transitions.findLast(
     (each) => each.moved && each.milestoneId === milestoneId && each.to === to,
@@ -103,7 +102,7 @@ function moveOf(
     ...(recorded ?? unrecorded(input, contractId, milestoneId, to)),
     from,
   };
-  return toTransition(transition);
+  return { recordedBy: recorded?.webhookId ?? null, transition: toTransition(transition) };
 }
 
 /** A move that stands in the history already: a late event changed what came before it. */
