@@ -10,6 +10,7 @@ import type { WebhookLogEntry } from "../client/answer/webhook.ts";
 import type { Store, StoreReader } from "../store/store.ts";
 import { allBut } from "../store/tables.ts";
 import type { ContractRow } from "../store/tables/contracts.ts";
+import { heavyFields } from "../store/tables/deliveries.ts";
 import type { MirrorClient } from "./mirror-client.ts";
 
 /** The limits of a run. */
@@ -59,14 +60,20 @@ async function pickOfLog(
 ): Promise<string[]> {
   const ids = new Set(entries.map(idOfEntry));
   const rows = await store.read((reader) =>
-    reader.lookup("contracts", "contractId", [...ids], allBut("contracts", ["contractId", "syncedAt"])),
+    reader.lookup(
+      "contracts",
+      "contractId",
+      [...ids],
+      allBut("contracts", ["contractId", "status", "syncedAt"]),
+    ),
   );
-  const syncedAt = new Map(rows.map((row) => [row.contractId, row.syncedAt]));
+  const known = new Map(rows.map((row) => [row.contractId, row]));
   const picked = entries.filter((entry) => {
-    const synced = syncedAt.get(idOfEntry(entry));
-    if (synced === undefined) return true;
-    if (isRead(synced, scope)) return false;
-    return entry.isSuccess === false && !isReadAfter(synced, entry.createdAt);
+    const row = known.get(idOfEntry(entry));
+    if (row === undefined) return true;
+    if (isRead(row.syncedAt, scope)) return false;
+    if (row.status === null) return true;
+    return entry.isSuccess === false && !isReadAfter(row.syncedAt, entry.createdAt);
   });
   return [...new Set(picked.map(idOfEntry))];
 }
@@ -181,12 +188,27 @@ async function pickOfMirror(
   const { newsBefore, since } = scope;
   const unread = rows.filter(({ syncedAt }) => !isRead(syncedAt, scope));
   const quiet = unread.filter(({ changedAt }) => newsBefore === undefined || changedAt < newsBefore);
-  const open = quiet.filter((row) => !hasEnded(row)).map(({ contractId }) => contractId);
+  const erased = await onlyErasedAmong(reader, quiet);
+  const open = quiet
+    .filter((row) => !hasEnded(row) && !erased.has(row.contractId))
+    .map(({ contractId }) => contractId);
   const ended = unread.filter(
     (row) => hasEnded(row) && !wasReadSinceItsEnd(row) && !isBefore(row.statusSince, since),
   );
   const doubtful = new Set([...open, ...(await doubtfulAmong(reader, ended))]);
   return rows.map(({ contractId }) => contractId).filter((id) => doubtful.has(id));
+}
+
+/** Contracts that nothing but an erasure names: somebody may have misspelt the id, and each read of it would fail. */
+async function onlyErasedAmong(reader: StoreReader, rows: readonly ContractRow[]): Promise<Set<string>> {
+  const ids = rows.filter(({ status }) => status === null).map(({ contractId }) => contractId);
+  const deliveries = await reader.lookup("deliveries", "contractId", ids, heavyFields, 1);
+  const inputs = await reader.lookup("inputs", "contractId", ids, ["facts"]);
+  const named = new Set([
+    ...deliveries.map(({ contractId }) => contractId),
+    ...inputs.filter(({ kind }) => kind !== "redaction").map(({ contractId }) => contractId),
+  ]);
+  return new Set(ids.filter((id) => !named.has(id)));
 }
 
 function hasEnded({ status }: ContractRow): boolean {

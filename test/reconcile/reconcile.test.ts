@@ -131,6 +131,20 @@ describe("reconcile", () => {
     });
   });
 
+  it("does not ask for an id that only an erasure names, until something else names it", async () => {
+    const service = await openService({ sandbox: { retryDelaysMs: [] } });
+    const { sandbox, mirror, pass } = service;
+    expect(await mirror.redact("CNT-2611-00999999")).toMatchObject({ known: false });
+    expect(await mirror.reconcile()).toMatchObject({ checked: 0, failed: 0 });
+    sandbox.faults.set({ corruptSignature: 1 });
+    const id = await makeContract(service, 1);
+    await pass();
+    expect(await mirror.redact(id)).toMatchObject({ known: false });
+    // The service's log names it.
+    expect(await mirror.reconcile()).toMatchObject({ checked: 1, healed: 1, failed: 0 });
+    expect(await mirror.contracts.get(id)).toMatchObject({ status: "pending", buyer: null });
+  });
+
   it("reads contracts that only the delivery log names", async () => {
     const service = await openService({ sandbox: { retryDelaysMs: [] } });
     const { sandbox, mirror, pass } = service;
