@@ -19,7 +19,8 @@ declare global {
   const AppModule: new () => object;
   const MIRROR: symbol;
   const mail: { send(mail: { to: string; idempotencyKey: string }): Promise<void> };
-  function emailOfOrder(reference: string | null): Promise<string>;
+  const warehouse: { ship(parcel: { order: string | null; idempotencyKey: string }): Promise<void> };
+  function emailOfOrder(reference: string | null): Promise<string | undefined>;
 }
 `;
 
