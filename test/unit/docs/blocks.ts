@@ -52,7 +52,7 @@ export function faultsIn(pages: readonly DocPage[]): string[] {
 }
 
 export function blocksOf({ text }: DocPage): { code: string; line: number }[] {
-  return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(({ index, 1: code = "" }) => ({
+  return [...text.matchAll(/^ *```ts\n([^]*?)^ *```$/gm)].map(({ index, 1: code = "" }) => ({
     code,
     line: text.slice(0, index).split("\n").length,
   }));
