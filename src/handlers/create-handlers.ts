@@ -34,8 +34,9 @@ export interface Handlers {
   readonly runner: Runner;
   add(kind: Handler["kind"], on: unknown, run: unknown, options: HandlerOptions): () => void;
   replay(id: string): Promise<number>;
+  /** Resolves when no job of this process's handlers is due or running. Rejects then if a handler was refused. */
   idle(): Promise<void>;
-  /** Runs due jobs, and removes old done ones. Resolves with the number of runs. */
+  /** Runs due jobs, and removes old done ones. Resolves with the number of runs. Rejects at the end if a handler was refused. */
   runOnce(signal: AbortSignal | undefined): Promise<number>;
   /** Starts no more jobs. Aborts running ones, and gives them back to the queue after `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
@@ -58,6 +59,18 @@ export function createHandlers(parts: HandlersParts): Handlers {
   const sweeper = createSweeper(store, clock);
   if (options.run) sweeper.start();
 
+  async function allOver(): Promise<void> {
+    for (;;) {
+      if (options.run) await runner.drain();
+      // A lost worker's job is running first and due later. So due jobs are looked for after running ones.
+      const isRunning = await isAnyRunning(store, registry.names());
+      if (!isRunning && !(options.run && (await isAnyDue(store, registry, clock)))) return;
+      // Its process may have been killed, and maybe no other runs jobs now.
+      if (isRunning && !options.run) await runner.reclaim();
+      await sleep(store.lookEveryMs);
+    }
+  }
+
   return {
     registry,
     runner,
@@ -69,6 +82,7 @@ export function createHandlers(parts: HandlersParts): Handlers {
       await registry.caughtUp();
       const runs = await runner.drain(signal);
       await sweeper.sweep();
+      registry.throwRefusal();
       return runs;
     },
 
@@ -86,15 +100,8 @@ export function createHandlers(parts: HandlersParts): Handlers {
     idle: async () => {
       scope.refuseInHandler("mirror.idle()");
       await registry.caughtUp();
-      for (;;) {
-        if (options.run) await runner.drain();
-        // A lost worker's job is running first and due later. So due jobs are looked for after running ones.
-        const isRunning = await isAnyRunning(store, registry.names());
-        if (!isRunning && !(options.run && (await isAnyDue(store, registry, clock)))) return;
-        // Its process may have been killed, and maybe no other runs jobs now.
-        if (isRunning && !options.run) await runner.reclaim();
-        await sleep(store.lookEveryMs);
-      }
+      await allOver();
+      registry.throwRefusal();
     },
   };
 }

@@ -1,17 +1,18 @@
 /**
- * The handlers that this process runs, and their rows in `subscriptions`. Every process that commits adds jobs by these rows.
- * A new handler gets the deliveries since this mirror was created, or since its own `since`. Those that are older than its
- * row are read page by page. Each page is read under a lock that commits wait for: so no delivery is missed or comes twice.
+ * The handlers that this process runs, and their rows in `subscriptions`. Each commit adds jobs for all these rows, in
+ * whatever process it runs. A new handler also gets deliveries that were stored before its row was: those since this mirror
+ * was created, or since its own `since`. They are read page by page. Commits wait while a page is read. So the handler misses
+ * no delivery, and gets none twice.
  */
 import type { Clock } from "../shared/clock.ts";
 import { isEscrowMirrorError, nameOfError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { err, settle } from "../shared/result.ts";
+import { err, settle, type Result } from "../shared/result.ts";
 import { createTurns } from "../shared/turns.ts";
 import type { Store } from "../store/store.ts";
 import { nameTaken, type Handler } from "./handler.ts";
 import { turnPage } from "./older-news.ts";
-import { registerAll } from "./register.ts";
+import { registerAll, type Registered } from "./register.ts";
 
 export interface Registry {
   /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
@@ -22,15 +23,14 @@ export interface Registry {
   names(): readonly string[];
   /** The names of the handlers whose rows this process has written, or found. */
   written(): readonly string[];
-  /** Stops a handler in this process. */
+  /** Stops a handler in this process. If it was refused, nothing says so any more. */
   stop(handler: Handler): void;
   /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
   ensure(): Promise<void>;
-  /**
-   * Resolves when all rows are written and older deliveries are read. Rejects with the error of the first refused handler, or
-   * with the store's if it fails again and again.
-   */
+  /** Resolves when all rows are written and older deliveries are read. Rejects if the store fails again and again. */
   caughtUp(): Promise<void>;
+  /** Throws the error of the first refused handler, if there is one. */
+  throwRefusal(): void;
   /** For `health()`: handlers that were refused. */
   warnings(): readonly string[];
   /** Stops reading older deliveries. */
@@ -47,30 +47,50 @@ export interface RegistryParts {
   readonly startAt: number;
 }
 
+interface Refusal {
+  readonly handler: Handler;
+  readonly error: Error;
+}
+
 const pageRows = 200;
 
 export function createRegistry(parts: RegistryParts): Registry {
   const { store, logger, onJobs } = parts;
   const handlers = new Map<string, Handler>();
   const unwritten = new Set<Handler>();
-  const refused = new Map<string, Error>();
+  const refused = new Map<string, Refusal>();
   /** Handlers whose older deliveries are not all read. */
   const behind = new Set<string>();
   let writing: Promise<void> | undefined;
   let closed = false;
 
   async function writeAll(): Promise<void> {
-    for (let page = nextPage(); page.length > 0; page = nextPage()) {
-      const written = await settle(() => store.transaction((tx) => registerAll(tx, page, parts)));
-      if (!written.ok && isEscrowMirrorError(written.error, "store-unavailable", "closed"))
-        throw written.error;
-      const failed = written.ok ? [] : page.map((handler) => ({ handler, ...err(written.error as Error) }));
-      for (const each of written.ok ? written.value : failed) {
+    for (let page = nextPage(); page.length > 0; page = nextPage())
+      for (const each of await write(page)) {
         unwritten.delete(each.handler);
         if (each.ok) accept(each.handler, each.value);
         else refuse(each.handler, each.error);
       }
+  }
+
+  /** If a page fails, its handlers are written one by one. So only one that can't be written is refused. */
+  async function write(page: readonly Handler[]): Promise<readonly Registered[]> {
+    const together = await tryToWrite(page);
+    if (together.ok) return together.value;
+    const all: Registered[] = [];
+    for (const handler of page) {
+      const alone = await tryToWrite([handler]);
+      all.push(...(alone.ok ? alone.value : [{ handler, ...alone }]));
     }
+    return all;
+  }
+
+  /** Throws the store's own error: no handler is the cause. */
+  async function tryToWrite(page: readonly Handler[]): Promise<Result<readonly Registered[], Error>> {
+    const written = await settle(() => store.transaction((tx) => registerAll(tx, page, parts)));
+    if (written.ok) return written;
+    if (isEscrowMirrorError(written.error, "store-unavailable", "closed")) throw written.error;
+    return err(written.error as Error);
   }
 
   /** Handlers without `since` share a transaction, so that a thousand of them don't delay the first delivery. */
@@ -89,8 +109,10 @@ export function createRegistry(parts: RegistryParts): Registry {
   }
 
   function refuse(handler: Handler, error: Error): void {
-    if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
-    refused.set(handler.name, error);
+    // It was taken off meanwhile.
+    if (handlers.get(handler.name) !== handler) return;
+    handlers.delete(handler.name);
+    refused.set(handler.name, { handler, error });
     logger.error({ step: "notify", handler: handler.name }, error.message);
   }
 
@@ -98,12 +120,15 @@ export function createRegistry(parts: RegistryParts): Registry {
     return !closed && handlers.has(name);
   }
 
-  /** Writes the missing rows: in a process that receives nothing, nothing else does. Then it reads one page. */
+  /**
+   * Writes the missing rows, then reads one page of older deliveries. A commit writes the missing rows too, but some processes
+   * never commit.
+   */
   async function goOn(): Promise<void> {
     await ensure();
     const [name] = behind;
     if (name === undefined) return;
-    // Where its page fails, the others go first the next time.
+    // If its page fails, the others go first the next time.
     behind.delete(name);
     behind.add(name);
     if (!isWanted(name) || (await readPage(name))) behind.delete(name);
@@ -113,6 +138,7 @@ export function createRegistry(parts: RegistryParts): Registry {
 
   function stop(handler: Handler): void {
     if (handlers.get(handler.name) === handler) handlers.delete(handler.name);
+    if (refused.get(handler.name)?.handler === handler) refused.delete(handler.name);
     unwritten.delete(handler);
   }
 
@@ -151,12 +177,12 @@ export function createRegistry(parts: RegistryParts): Registry {
     written: () => [...handlers.values()].filter((each) => !unwritten.has(each)).map(({ name }) => name),
     stop,
     ensure,
-    caughtUp: async () => {
-      await turns.over();
-      const [error] = refused.values();
-      if (error !== undefined) throw error;
+    caughtUp: () => turns.over(),
+    throwRefusal: () => {
+      const [refusal] = refused.values();
+      if (refusal !== undefined) throw refusal.error;
     },
-    warnings: () => [...refused.values()].map(({ message }) => message),
+    warnings: () => [...refused.values()].map(({ error }) => error.message),
     close: async () => {
       closed = true;
       await settle(() => turns.over());

@@ -33,7 +33,8 @@ export interface HandlerQueries {
   list(): Promise<RegisteredHandler[]>;
   /**
    * Removes a handler, in this process too. It gets no more jobs. Its jobs that are not done are deleted, dead ones too. A
-   * job that runs now goes on to its end, and is not tried again. If its name is registered again, it is a new handler.
+   * job that runs now goes on to its end, and is not tried again. If its name is registered again, it is a new handler. If
+   * another process registers it during this call, a job that runs now is the new handler's: it is tried again if it fails.
    *
    * @throws EscrowMirrorError `not-found`
    */
@@ -65,7 +66,8 @@ export interface JobActions extends JobQueries {
    *
    * @returns the number of runs
    * @throws the signal's reason once it is aborted; EscrowMirrorError `store-unavailable` if the store fails again and
-   *   again, `inside-transaction` inside a handler
+   *   again, `inside-transaction` inside a handler. After the jobs of all other handlers ran: `invalid-configuration` if a
+   *   handler was refused, because its name has another kind
    */
   runOnce(options?: { readonly signal?: AbortSignal | undefined }): Promise<{
     /** How many attempts ran. */
@@ -84,7 +86,8 @@ export interface HandlerSurface {
    * ```
    *
    * @param event an event type, a list of them, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`
-   * @returns a function that stops the handler in this process; its jobs wait for another process
+   * @returns a function that stops the handler in this process; its jobs wait for another process. If the handler was
+   *   refused, `idle`, `runOnce` and `health` no longer say so
    * @throws EscrowMirrorError `invalid-argument`
    */
   on<On extends EventName>(
@@ -119,8 +122,9 @@ export interface HandlerSurface {
   /**
    * Resolves when no job of this process's handlers is due or running. For tests.
    *
-   * @throws EscrowMirrorError `invalid-configuration` if a handler was refused, because its name has another kind;
-   *   `store-unavailable` if the store fails again and again; `inside-transaction` inside a handler
+   * @throws EscrowMirrorError `store-unavailable` if the store fails again and again; `inside-transaction` inside a
+   *   handler. After the jobs of all other handlers ended: `invalid-configuration` if a handler was refused, because its
+   *   name has another kind
    */
   idle(): Promise<void>;
 }

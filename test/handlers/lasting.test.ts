@@ -74,6 +74,23 @@ it("a handler that was refused runs, and nothing tells of it any more, once the 
   expect([seen, (await mirror.health()).warnings]).toEqual([["CNT-1"], []]);
 });
 
+it("a handler whose row can't be written is refused alone", async () => {
+  const file = temporaryFile();
+  const mirror = await openMirror({ store: sqlite(file), jobs: { run: false } });
+  const beside = new Database(file);
+  beside.exec(`create trigger poison before insert on escrow_subscriptions when new.name = 'bad'
+    begin select raise(abort, 'no'); end`);
+  beside.close();
+  const seen: string[] = [];
+  for (const name of ["a", "bad", "c"]) mirror.on("*", () => void seen.push(name), { name });
+  await mirror.receive(created("CNT-1"));
+  await expect(mirror.jobs.runOnce()).rejects.toThrow();
+  expect([seen.sort(), (await mirror.health()).warnings]).toEqual([
+    ["a", "c"],
+    [expect.stringMatching(/^A handler was refused/)],
+  ]);
+});
+
 const handler = defineHandler("mail", "*", () => undefined);
 
 it.each([

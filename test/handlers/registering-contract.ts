@@ -153,23 +153,6 @@ export function describeRegistering(name: string, create: () => Store): void {
       await running;
     });
 
-    it("that this process removed can be registered in it again, as new ones", async () => {
-      const mirror = await open();
-      const seen: string[] = [];
-      const mail = (who: string): (() => void) =>
-        mirror.on("*", ({ event }) => void seen.push(`${who} ${event}`), { name: "mail" });
-      const off = mail("first");
-      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
-      await mirror.idle();
-      await mirror.handlers.remove("mail");
-      expect((await mirror.health()).warnings).toEqual([]);
-      mail("second");
-      off();
-      await mirror.receive(delivery("contract.approved", { id: "a", seconds: 1 }));
-      await mirror.idle();
-      expect(seen).toEqual(["first contract.created", "second contract.approved"]);
-    });
-
     it("that start with older deliveries get each move once, where two deliveries have one webhook id", async () => {
       const mirror = await open();
       const send = { webhookId: "one" };
@@ -198,63 +181,6 @@ export function describeRegistering(name: string, create: () => Store): void {
       await other.handlers.remove("mail");
       await other.idle();
       expect(await other.handlers.list()).toEqual([]);
-    });
-
-    it("that are registered anew before their last job is removed get what came behind it", async () => {
-      const store = create();
-      const seen: string[] = [];
-      const see = ({ event }: { readonly event: string }): void => void seen.push(event);
-      const other = await open({ store });
-      let isRemoving = false;
-      const slow = withTransactions(store, async (work) => {
-        const result = await store.transaction(work);
-        if (!isRemoving) return result;
-        isRemoving = false;
-        other.on("*", see, { name: "mail" });
-        await other.receive(delivery("contract.approved", { id: "new", seconds: 1 }));
-        return result;
-      });
-      const mirror = await open({ store: slow, jobs: { run: false } });
-      let end: (() => void) | undefined;
-      mirror.on("*", () => new Promise<void>((resolve) => (end = resolve)), { name: "mail" });
-      await mirror.receive(delivery("contract.created", { id: "old", seconds: 0 }));
-      const running = mirror.jobs.runOnce();
-      await expect.poll(() => end).toBeDefined();
-      isRemoving = true;
-      await mirror.handlers.remove("mail");
-      await other.idle();
-      expect([seen, isRemoving]).toEqual([["contract.approved"], false]);
-      end?.();
-      await running;
-    });
-
-    it("that are removed and registered anew end with a run of their old jobs none of their new ones", async () => {
-      const mirror = await open();
-      const ends: (() => void)[] = [];
-      const seen: string[] = [];
-      const register = () =>
-        mirror.on(
-          "*",
-          ({ contractId }) => {
-            seen.push(contractId);
-            return contractId === "CNT-1" ? new Promise<void>((resolve) => ends.push(resolve)) : undefined;
-          },
-          { name: "mail" },
-        );
-      const off = register();
-      await mirror.receive(delivery("contract.created", { id: "c", seconds: 0 }));
-      await expect.poll(() => ends.length).toBe(1);
-      off();
-      await mirror.handlers.remove("mail");
-      register();
-      await expect.poll(() => ends.length).toBe(2);
-      ends[0]?.();
-      await mirror.receive(delivery("contract.created", { id: "d", seconds: 1, contractId: "CNT-2" }));
-      await expect.poll(async () => (await mirror.jobs.list({ state: "done" })).items).toHaveLength(1);
-      expect((await mirror.jobs.list({ state: "running" })).items).toMatchObject([{ contractId: "CNT-1" }]);
-      ends[1]?.();
-      await mirror.idle();
-      expect(seen).toEqual(["CNT-1", "CNT-1", "CNT-2"]);
     });
 
     it("can be ended for good, listed, and refused under a name of another kind", async () => {

@@ -61,6 +61,27 @@ it("leaves no job that failed while another was being removed", async () => {
   expect((await mirror.jobs.list()).items).toEqual([]);
 });
 
+it("holds up no registration and no commit while it waits for a job that runs in a transaction", async () => {
+  const { mirror, other, holdJob, waiting, release } = await openHeld();
+  let end: (() => void) | undefined;
+  mirror.on("contract.created", () => new Promise<void>((resolve) => (end = resolve)), { name: "removed" });
+  await mirror.receive(created);
+  const running = mirror.jobs.runOnce();
+  await expect.poll(() => end).toBeDefined();
+  const [job] = (await mirror.jobs.list({ state: "running" })).items;
+  await holdJob(job?.id ?? "");
+  const removing = other.handlers.remove("removed");
+  await waiting(1);
+  mirror.on("contract.approved", () => undefined, { name: "new" });
+  const approved = delivery("contract.approved", { id: "wh-2", seconds: 1, contractId: "CNT-1" });
+  expect(await mirror.receive(approved)).toMatchObject({ status: 200 });
+  await release();
+  await removing;
+  expect((await mirror.jobs.list({ handler: "removed" })).items).toEqual([]);
+  end?.();
+  await running;
+});
+
 it("a dead job that is retried while it is pruned is owed again", async () => {
   const { mirror, other, clock, holdJob, waiting, release } = await openHeld();
   mirror.on("contract.created", fail, { name: "mail" });
