@@ -63,8 +63,8 @@ export interface DefinedHandler extends HandlerOptions {
  * ```
  *
  * @param on an event type, a list of them, `"*"`, or `{ entity, from, to }` for moves
- * @param options `since`: a new handler starts with deliveries received at or after this time. After
- *   `mirror.handlers.remove(name)` a handler is new again.
+ * @param options `since`: a new handler starts with deliveries received at or after this time, and can also get
+ *   some from the minute before. After `mirror.handlers.remove(name)` a handler is new again.
  */
 export function defineHandler(
   name: string,

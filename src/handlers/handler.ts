@@ -27,8 +27,8 @@ export interface HandlerOptions {
   /** Required. Choose it for good: jobs belong to this name. A handler with a new name is a new handler. */
   readonly name: string;
   /**
-   * A new handler starts with deliveries received at or after this time. Default: with deliveries after the call of
-   * `createMirror`.
+   * A new handler starts with deliveries received at or after this time, and can also get some from the minute before. A
+   * time in the future counts as now. Default: with deliveries after the call of `createMirror`.
    */
   readonly since?: string | Date | undefined;
 }

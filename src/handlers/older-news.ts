@@ -62,6 +62,8 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
       { field: "webhookId", op: "in", value: webhookIdsOf(applied) },
       { field: "moved", op: "=", value: true },
     ],
+    // One delivery can cause several moves. They enter the line in the order of the history.
+    orderBy: ["position"],
   });
   const moved = groupBy(rows, (row) => row.webhookId);
   return applied.flatMap(({ webhookId, contentKey, contractId }) =>
@@ -89,12 +91,17 @@ function contractIdsOf(page: readonly DeliveryRow[]): string[] {
   return [...new Set(page.map(({ contractId }) => contractId))].filter((id) => id !== null);
 }
 
-/** Deliveries commit in another order than they arrive. But each commits within this time, even if clocks differ. */
+/**
+ * `seq` is the order of commits, and `receivedAt` the order of arrival, by the clock of each process. A delivery commits within
+ * this time after its arrival, even if two clocks differ. So only deliveries that arrived within this time can change places.
+ */
 const outOfOrderMs = 60_000;
 
 /**
- * The `seq` after which a handler with `since` begins: one below the smallest `seq` of the first minute. It reads the index of
- * arrivals in pages, so its cost depends on the deliveries of that minute alone.
+ * The `seq` after which a handler with `since` reads. It is one below the smallest `seq` of the minute that begins with the
+ * first delivery from `since` on. A delivery of the minute before `since` can have a greater `seq`: then the handler gets it
+ * too. If there is no delivery from `since` on, it reads no older one: so a `since` in the future counts as now. The index of
+ * arrivals is read in pages, so the cost depends on the deliveries of that minute alone.
  */
 export async function seqBefore(tx: StoreTransaction, since: string): Promise<number> {
   const pace = createPace();

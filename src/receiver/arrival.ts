@@ -49,7 +49,7 @@ export function webhookIdOf(arrival: Arrival): string | undefined {
 /** A committed arrival and its verdict. */
 export interface Committed extends Verdict {
   readonly arrival: Arrival;
-  /** Its input for the fold, if another copy has a part in it. */
+  /** The input for the fold, if it is not made from this arrival alone: another copy gave its time of arrival or its facts. */
   readonly input?: FoldInput | undefined;
   /** The `seq` of its row, if that was stored before this commit. */
   readonly seq?: number | undefined;

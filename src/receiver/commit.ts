@@ -1,6 +1,7 @@
 /**
  * The one transaction of a batch, a release, a rebuild or a redaction. It runs transition → persist → notify on what is newly
- * applied: no way into the tables skips one of them.
+ * applied. A rebuild passes `noListeners`, so it notifies nobody. One way into the tables does not come through here: `setAside`
+ * in `batch.ts` stores a delivery that can't be applied.
  */
 import type { FoldOptions } from "../domain/fold.ts";
 import type { FoldInput } from "../domain/input.ts";

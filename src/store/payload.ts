@@ -19,8 +19,9 @@ export async function payloadOf(
 }
 
 /**
- * Keeps the bodies of these deliveries, as far as they are there, until jobs for them are added. `prune` locks the same rows
- * before it looks for jobs. Who reads the payloads also delays Postgres dropping a partition of them.
+ * No body of these deliveries is deleted before the transaction ends. Call it before you add jobs for them. `prune` locks the
+ * same deliveries before it looks for jobs: it waits, and then finds the new ones. The second statement reads payloads, because
+ * Postgres can't drop one of their partitions before such a reader ends.
  */
 export async function holdPayloads(tx: StoreTransaction, contentKeys: readonly string[]): Promise<void> {
   await tx.lock("deliveries", "contentKey", contentKeys, allBut("deliveries", ["contentKey"]));

@@ -23,7 +23,7 @@ export interface HeldBody {
   keep(bytes: Uint8Array): Verdict | undefined;
   /** Holds a copy of a piece, behind those before, or says why not. */
   add(piece: Uint8Array): Verdict | undefined;
-  /** From now on the body may have to give way to smaller ones, and `end` hears it. */
+  /** Until `endReading`, this body can be dropped to make room for a smaller one. Then `end` is called with the verdict. */
   beginReading(end: (verdict: Verdict) => void): void;
   endReading(): void;
   bytes(): Uint8Array;

@@ -42,7 +42,7 @@ export async function differenceOf(changes: readonly ContractChange[], pace: Pac
       await collect(byPosition(before.transitions), byPosition(after.transitions), rows.transitions, pace),
       await collect(byPosition(before.anomalies), byPosition(after.anomalies), rows.anomalies, pace),
     ];
-    // A contract's own row counts as changed with what hangs on it.
+    // The contract's own row is written too if only a row that belongs to it changed, for example a refund.
     if (found.includes(true) || !isSame(before.contract, after.contract)) rows.contracts.push(after.contract);
   }
   return rows;
@@ -68,7 +68,7 @@ async function collect<Key, Row extends object>(
   return into.length > start || before.size > after.size;
 }
 
-/** Rows that were read have more fields than what is folded: when they changed, their number. */
+/** Only the fields of `row` are compared: a row from the database also has `changedAt` or `seq`, which the fold does not make. */
 function isSame(known: object, row: object): boolean {
   if (known === row) return true;
   for (const [field, value] of Object.entries(row)) {

@@ -27,8 +27,9 @@ export async function flagSharedRefunds(
 }
 
 /**
- * How many holders of an id are read: those of this batch and two more, for of two that held it before, each is flagged
- * already. So it costs the same however many there are. A power of two, to keep the statements few.
+ * How many holders of one id to read: as many as this batch adds, and two more, whichever they are. If several contracts held
+ * the id before, two of them are read: they are flagged already, and so are the rest. If one held it, it is read, and gets its
+ * flag now. So the cost does not grow with the number of holders. A power of two, because each limit is a statement of its own.
  */
 function holdersMax(adders: ReadonlyMap<string, readonly RefundRecord[]>): number {
   const most = [...adders.values()].reduce((max, { length }) => Math.max(max, length), 1);

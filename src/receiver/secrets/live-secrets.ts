@@ -19,7 +19,10 @@ export interface LiveSecrets {
   reload(): Promise<"changed" | "unchanged" | "unknown">;
   /** Adds the newest secret, which the source may not give yet. In memory only. It replaces the one added before. */
   adopt(secret: PreparedSecret): void;
-  /** Whether it is not the one taken in, which the source did not give when it was last asked: it may be out of use by now. */
+  /**
+   * Whether this secret may be out of use by now. So is every secret but the adopted one, if the source did not give the
+   * adopted one when it was last asked: its answer is older than the change of the secret.
+   */
   mayBeOver(fingerprint: string): boolean;
 }
 

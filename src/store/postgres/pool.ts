@@ -32,8 +32,9 @@ function keepAlive(pool: PgPool): void {
 const listenedTo = new WeakSet<PgPool>();
 
 /**
- * A client of the pool that we listen to from the moment at which the pool no longer does: a promise would come later, and an
- * error in between, as of a server that is restarted, would end the process.
+ * Takes a client out of the pool. The pool stops listening to its errors at that moment, and an error that nobody listens to
+ * ends the process. So our listener is added in the callback. After a promise it would be too late: a server that restarts
+ * can cause an error in between.
  */
 export function take(pool: PgPool): Promise<PgClient> {
   return new Promise((resolve, reject) => {

@@ -162,7 +162,7 @@ export function arrayQueueStatements(place: TablePlace) {
     .join(", ");
   // Not only those of the workers that are forgotten now: a worker that was paused can claim jobs after it was forgotten.
   const orphaned = `j.state = 'running' and not exists (select from ${workers} as w where w.worker_id = j.worker_id)`;
-  // Who listens is told of due jobs: a NOTIFY makes commits wait for one another, so that none is sent where nobody does.
+  // Notifies the processes that listen of due jobs. If none listens, no NOTIFY is sent: it makes commits wait for one another.
   const tell = (channel: string, changed: string): string => `(
         select count(told.of) from (
           select pg_notify(${channel}, handler) is null as of

@@ -158,10 +158,10 @@ export function createArrayStatements(kysely: Kysely<AnyDatabase>, place: TableP
   }
 }
 
-/** When a contract's row was last changed that only holds its place until the commit. */
+/** The `changedAt` of a blank row, which is there only to be locked. A row that holds a contract has a time there. */
 const neverChanged = "";
 
-/** The conditions on such a row. */
+/** The fields of a blank row. */
 const blankContract = {
   statusSince: "",
   statusKey: "",

@@ -29,7 +29,7 @@ export interface KyselyStoreParts<Connected extends Session> {
   readonly place: TablePlace;
   readonly statements: Statements;
   readonly db: Kysely<MirrorDatabase>;
-  /** How many rows go in one call; for each transaction. */
+  /** Makes the statements that take many rows at a time. Called once for each transaction. */
   readonly batches: (session: Connected) => Batches;
   readonly queue: (session: Connected, clock: () => Clock) => JobQueue;
   readonly lend: (session: Connected) => Lent;
@@ -79,7 +79,8 @@ function proving(jobs: JobQueue, batches: Batches): JobQueue {
     insert: async (added) => {
       const wentIn = await jobs.insert(added);
       if (await areThere(batches, "jobs", added, wentIn)) return wentIn;
-      // Done jobs that they met were pruned between the two statements, or something drops what is written.
+      // A job that was not inserted met one of its key, and now no job of that key is there. Either it was done and was pruned
+      // between the two statements, or something drops what is written. A second try shows which.
       const rest = added.filter((_, index) => wentIn[index] !== true);
       const later = await jobs.insert(rest);
       await proveMet(batches, "jobs", rest, later);

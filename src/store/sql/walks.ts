@@ -1,7 +1,8 @@
 /**
- * Stretches of indexes as SQL. The order names every field of the index, and bounds stand where one would write
- * `field = value`, so that no other index gives that order. By the statistics of a young file, or by old ones, a database
- * would else walk through the whole table where it believes that a value is frequent.
+ * Writes stretches of indexes as SQL, so that the database has to use that index. If its statistics are old, or made while the
+ * table was small, it may think that a value is frequent, and read the whole table in another order. Two things prevent this.
+ * `order by` names every field of the index, the one with the fixed value too. And that field has no `field = value`, but bounds:
+ * with an equality the database could drop it from the order, and use another index.
  */
 import { columnOf, columnsOf, encodeValue, type SqlValue } from "./codec.ts";
 import type { Dialect } from "./dialect.ts";

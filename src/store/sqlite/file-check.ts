@@ -42,8 +42,9 @@ export function createFileCheck(path: string, writer: SqliteHandle, watcher: Sql
       log.before(`${placeOf(path)}-wal`);
     },
     ended: () => {
-      // Setting values that stand there already is a change, and writes nothing. The version changes with each commit that wrote
-      // something; but also when another process commits, or starts the log over, just after a transaction of ours.
+      // Each sign alone can mislead. `total_changes` also counts an update that sets the values that are there already, and such
+      // a commit writes nothing. `data_version` changes with each commit that writes, but also if another process commits, or
+      // starts the log over, just after our transaction.
       const hasWritten = changesOf() !== changes && versionOf() !== version;
       const place = placeOf(path);
       for (const part of parts) {
