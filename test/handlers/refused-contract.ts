@@ -69,10 +69,10 @@ export function describeRefused(name: string, create: () => Store): void {
       const first = await openMirror({ store, jobs: { run: false } });
       first.on("*", () => undefined, { name: "mail" });
       await first.idle();
-      let meanwhile = (): void => undefined;
+      let meanwhile: (() => void) | undefined;
       const slow = withTransactions(store, async (work) => {
         const result = await store.transaction(work);
-        meanwhile();
+        meanwhile?.();
         return result;
       });
       const mirror = await openMirror({ store: slow, jobs: { run: false } });
