@@ -52,7 +52,7 @@ it.each(names)(
 );
 
 const queries = [...page.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, sql = ""]) => sql);
-const [join = "", joinOnPostgres = "", lateOnSqlite = "", lateOnPostgres = ""] = queries;
+const [join = "", joinOnPostgres = "", lateOnSqlite = "", lateOnPostgres = "", lateMilestones = ""] = queries;
 
 /** Paid 15 days ago; paid 13 days ago; disputed 16 days ago, and its payment's webhook was lost. */
 async function payThree(store: Store): Promise<void> {
@@ -93,4 +93,33 @@ it("the guide's queries for Postgres find their contracts there", async () => {
   await ask(`insert into escrow_mirror.orders values ('order-13', 600)`);
   const rows = await ask(joinOnPostgres.replace("from orders", "from escrow_mirror.orders"));
   expect(rows).toMatchObject([{ id: "order-13", total: 600, status: "Escrow" }]);
+});
+
+it("the guide's query for milestones finds those of contracts in progress, and none of a cancelled one", async () => {
+  const path = temporaryFile();
+  const mirror = await openMirror({ store: sqlite(path) });
+  const createdAt = new Date(Date.now() - 16 * 86_400_000).toISOString();
+  const send = (event: string, contractId: string, milestoneId: string | null, status: string) =>
+    mirror.receive(
+      delivery(event, {
+        id: `${event}-${contractId}-${milestoneId}`,
+        createdAt,
+        contractId,
+        milestoneId,
+        status,
+      }),
+    );
+  for (const contractId of ["CNT-open", "CNT-cancelled"]) {
+    await send("payment.completed", contractId, null, "Escrow");
+    await send("milestone.payment.completed", contractId, "13", "Escrow");
+    await send("milestone.payment.completed", contractId, "14", "Escrow");
+  }
+  await send("milestone.refund.full-succeeded", "CNT-cancelled", "13", "Refunded");
+  await mirror.close();
+  const database = new Database(path);
+  expect(database.prepare(lateMilestones).all()).toMatchObject([
+    { contract_id: "CNT-open", milestone_id: "13", status: "Escrow" },
+    { contract_id: "CNT-open", milestone_id: "14", status: "Escrow" },
+  ]);
+  database.close();
 });
