@@ -8,7 +8,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMirror, type Mirror } from "escrow-mirror";
+import { createMirror, type Mirror, type Reconciled } from "escrow-mirror";
 import { createClient } from "escrow-mirror/client";
 import { expressWebhook } from "escrow-mirror/express";
 import { createSandbox, manualClock, type ContractAction, type Sandbox } from "escrow-mirror/sandbox";
@@ -34,7 +34,7 @@ type Step = ContractAction | "refund" | "refund first milestone" | "settle";
 export interface LivesReport extends Comparison {
   readonly faults: Readonly<Record<string, number>>;
   /** The comparison after `mirror.reconcile()`. */
-  readonly reconciled: { readonly checked: number; readonly healed: number; readonly after: Comparison };
+  readonly reconciled: Pick<Reconciled, "checked" | "healed" | "drift"> & { readonly after: Comparison };
 }
 
 export async function runLives(print: (line: string) => void): Promise<LivesReport> {
@@ -54,8 +54,9 @@ export async function runLives(print: (line: string) => void): Promise<LivesRepo
     const faults = { ...sandbox.faults.counts() };
     const before = await compare(sandbox, mirror);
     sandbox.faults.clear();
-    const { checked, healed } = await mirror.reconcile();
-    return { ...before, faults, reconciled: { checked, healed, after: await compare(sandbox, mirror) } };
+    const { checked, healed, drift } = await mirror.reconcile();
+    const after = await compare(sandbox, mirror);
+    return { ...before, faults, reconciled: { checked, healed, drift, after } };
   } finally {
     await sandbox.close();
     receiver.stop();

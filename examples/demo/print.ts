@@ -19,8 +19,10 @@ export function printLives(report: LivesReport, print: Print): void {
     print(`${contractId} differs: no later webhook makes up for the dropped ${dropped.join(" and ")}.`);
   if (unexplained.length > 0)
     print(`${unexplained.length} differ although every webhook came: that is a bug.`);
-  const { checked, healed, after } = reconciled;
-  print(`\nThen mirror.reconcile() read ${checked} contracts from the API and corrected ${healed}.`);
+  const { checked, healed, drift, after } = reconciled;
+  print(`\nThen mirror.reconcile() read ${checked} contracts from the API and corrected ${healed}:`);
+  for (const { contractId, field, mirror, service } of drift)
+    print(`${contractId}: ${field} was ${mirror ?? "unknown"}, and is ${service}.`);
   print(`Now ${after.sides.filter((side) => side.equal).length} of ${sides.length} are equal.`);
 }
 

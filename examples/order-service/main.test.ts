@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSandbox, manualClock, type Sandbox } from "escrow-mirror/sandbox";
+import { buildEvent, signDelivery } from "escrow-mirror/testing";
 import { secret } from "../../test/support/delivery.ts";
 import { startExample, type RunningExample } from "../../test/support/example.ts";
 
@@ -38,6 +39,7 @@ it("writes the ledger once, mails the buyer once, and knows that the buyer has p
   const { refundId } = await sandbox.requestRefund(contractId, { reason: "changed my mind" });
   await sandbox.settleRefund(refundId);
   await sandbox.deliveries.idle();
+  await reportAgain(contractId, refundId);
   expect(await shop.request("/ledger")).toEqual([
     200,
     [
@@ -50,3 +52,11 @@ it("writes the ledger once, mails the buyer once, and knows that the buyer has p
     [{ mail: `The refund of ${contractId} has arrived.` }],
   ]);
 });
+
+/** A second delivery, with ids of its own, about the same refund. */
+async function reportAgain(contractId: string, transactionId: string): Promise<void> {
+  const again = buildEvent("refund.full-succeeded", { data: { contractId, transactionId, amount: 250 } });
+  const { headers, body } = signDelivery(again, { secret });
+  const { status } = await fetch(`${shop.url}/webhooks/escrow`, { method: "POST", headers, body });
+  expect(status).toBe(200);
+}

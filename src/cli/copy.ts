@@ -47,7 +47,10 @@ export function copyCommand(): Command {
   })
     .requiredOption("--from <address>", "sqlite:<file>")
     .option("--from-prefix <text>", "before each table's name in the source (default: escrow_)")
-    .option("--to <address>", "postgres://… (default: ESCROW_MIRROR_STORE)");
+    .option(
+      "--to <address>",
+      "postgres://… (default: ESCROW_MIRROR_STORE, else escrow-mirror.json, else DATABASE_URL)",
+    );
   return withJson(withPlaceOptions(copy)).action((flags: Flags) => orExplain(() => runCopy(flags)));
 }
 

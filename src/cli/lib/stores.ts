@@ -28,7 +28,10 @@ export type StoreKind = "postgres" | "sqlite";
 /** Adds the options that say where the tables are, and where secrets come from. */
 export function withStoreOptions(command: Command): Command {
   return withPlaceOptions(
-    command.option("--store <address>", "sqlite:<file> or postgres://… (default: ESCROW_MIRROR_STORE)"),
+    command.option(
+      "--store <address>",
+      "sqlite:<file> or postgres://… (default: ESCROW_MIRROR_STORE, else escrow-mirror.json, else DATABASE_URL)",
+    ),
   );
 }
 
