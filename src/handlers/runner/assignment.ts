@@ -7,13 +7,13 @@ import { fromFactColumns } from "../../store/fact-columns.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import type { DeliveryRow, PayloadRow } from "../../store/tables/deliveries.ts";
 import type { JobRow } from "../../store/tables/handlers.ts";
-import { toWebhookEvent } from "../event.ts";
+import { toWebhookEvent, type WebhookEvent } from "../event.ts";
 
 /** A claimed job, with the arguments for its handler. */
 export interface Assignment {
   readonly job: JobRow;
-  /** The event, transition, anomaly or dead job. */
-  readonly subject: unknown;
+  /** The event, transition, anomaly or dead job. Throws if it can't be made: that is a fault of this job alone. */
+  readonly subject: () => unknown;
   readonly contract: MirroredContract | undefined;
   /** When they were read, by the clock that is never set back. */
   readonly readAtMs: number;
@@ -34,7 +34,7 @@ export async function loadAssignments(tx: StoreTransaction, jobs: readonly JobRo
   const payloadByKey = new Map(payloads.map((row) => [row.contentKey, row]));
   return jobs.map((job) => ({
     job,
-    subject: isOfEvent(job) ? eventIn(job, byKey, payloadByKey) : job.payload,
+    subject: subjectOf(job, byKey.get(job.contentKey ?? ""), payloadByKey.get(job.contentKey ?? "")),
     contract: job.contractId === null ? undefined : contracts.get(job.contractId),
     readAtMs,
   }));
@@ -45,15 +45,22 @@ function isOfEvent({ contentKey, payload }: JobRow): boolean {
   return contentKey !== null && payload === null;
 }
 
-function eventIn(
-  { seq, contentKey }: JobRow,
-  deliveries: ReadonlyMap<string, DeliveryRow>,
-  payloads: ReadonlyMap<string, PayloadRow>,
-): unknown {
-  const row = deliveries.get(contentKey ?? "");
+/** Takes its own rows alone: a run that takes long must not keep the bodies of the others in memory. */
+function subjectOf(
+  job: JobRow,
+  row: DeliveryRow | undefined,
+  payload: PayloadRow | undefined,
+): Assignment["subject"] {
+  return () => (isOfEvent(job) ? eventOf(job, row, payload) : job.payload);
+}
+
+function eventOf(
+  { seq }: JobRow,
+  row: DeliveryRow | undefined,
+  payload: PayloadRow | undefined,
+): WebhookEvent {
   const facts = row === undefined ? null : fromFactColumns(row);
   if (row === undefined || facts === null) throw new Error(`the delivery of job ${seq} is gone`);
-  const payload = payloads.get(contentKey ?? "");
   return toWebhookEvent(facts, row.webhookId, () =>
     payload === undefined ? null : parseRaw(payload.body, payload.headers["content-encoding"]),
   );

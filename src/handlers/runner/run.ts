@@ -59,7 +59,7 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
   }
 
   const callAfter: CallHandler = ({ run: call }, { subject }, context) =>
-    scope.job(async () => call(subject as never, context as never));
+    scope.job(async () => call(subject() as never, context as never));
 
   /** As it is now. What was read a moment ago, as most are, is not read again. */
   async function contractNow({ contract, readAtMs }: Assignment): Promise<MirroredContract | undefined> {
@@ -73,7 +73,7 @@ export function createRun(parts: RunParts): SlotsParts["run"] {
     store.transaction(async (tx) => {
       const [isHeld] = await tx.jobs.end([{ ...runOf(job), end: "done" }]);
       if (isHeld !== true) return;
-      const call = { handler, event: subject, idempotencyKey, timeoutMs: handlerTimeoutMs };
+      const call = { handler, event: subject(), idempotencyKey, timeoutMs: handlerTimeoutMs };
       await callInTransaction(tx, call, scope, logger);
     });
 

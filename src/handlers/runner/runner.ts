@@ -96,13 +96,18 @@ export function createRunner(parts: RunnerParts): Runner {
     : undefined;
   const beating = repeat(
     // As long as it has a job: a run may outlast a `runOnce` that was stopped, and goes on while the mirror closes.
-    async () => void ((isRunning() || !slots.isEmpty()) && (await worker.beat())),
+    async () => {
+      if (!isRunning() && slots.isEmpty()) return;
+      await worker.beat();
+      if (turn.doubtAgain()) turns.soon();
+    },
     () => leaseMs / 3,
   );
 
   async function drain(signal?: AbortSignal): Promise<number> {
     const before = slots.started();
     draining++;
+    turn.doubtAgain();
     try {
       while (!isOver()) {
         signal?.throwIfAborted();

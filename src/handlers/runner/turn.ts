@@ -21,10 +21,13 @@ export interface Turn {
   take(): Promise<void>;
   /** The queue may hold jobs that this process has claimed and does not know of. The next turn gives them back. */
   doubt(): void;
+  /** Doubts again if a turn has ever failed: the server may carry out its commit at any later time. Returns whether it doubts. */
+  doubtAgain(): boolean;
 }
 
 export function createTurn({ store, slots, worker, isTaking, onAgain }: TurnParts): Turn {
   let isUnsure = false;
+  let hasFailed = false;
 
   async function take(): Promise<void> {
     const endings = slots.takeEndings();
@@ -34,8 +37,8 @@ export function createTurn({ store, slots, worker, isTaking, onAgain }: TurnPart
     isUnsure = false;
     try {
       const assignments = await store.transaction(async (tx) => {
-        if (wasUnsure) await worker.giveBackBut(tx, [...slots.held(), ...endings]);
         await endJobs(tx, endings);
+        if (wasUnsure) await worker.giveBackBut(tx, slots.held());
         return room <= 0 ? [] : loadAssignments(tx, await worker.claim(tx, room));
       });
       if (room > 0) worker.committed();
@@ -45,11 +48,16 @@ export function createTurn({ store, slots, worker, isTaking, onAgain }: TurnPart
       slots.restoreEndings(endings);
       // The answer to a commit may be lost, so its jobs may be claimed.
       isUnsure = true;
+      hasFailed = true;
       throw error;
     }
   }
 
-  return { take, doubt: () => void (isUnsure = true) };
+  return {
+    take,
+    doubt: () => void (isUnsure = true),
+    doubtAgain: () => (isUnsure ||= hasFailed),
+  };
 }
 
 async function endJobs(tx: StoreTransaction, endings: readonly Ending[]): Promise<void> {

@@ -46,13 +46,18 @@ export function createWorker(parts: WorkerParts): Worker {
   let isKnown = false;
   /** The queue may have its row: an answer to a commit may be lost. */
   let mayBeKnown = false;
-  let aliveUntilMs = -Infinity;
-  /** The time of a heartbeat whose transaction is not committed yet. */
-  let shownAtMs: number | undefined;
+  /** The last heartbeat. */
+  let shownAt: Moment = { steadyMs: -Infinity, wallMs: -Infinity };
+  /** That of a heartbeat whose transaction is not committed yet. */
+  let showingAt: Moment | undefined;
   let isListening = false;
   let isLostDue = true;
   let turns = 0;
 
+  /**
+   * Locks the subscriptions after the jobs, against the order of others: a job is buried so seldom that a second try costs
+   * less than a lock for each heartbeat, which would wait for whoever registers a handler.
+   */
   const reclaimIn = async (tx: StoreTransaction): Promise<void> =>
     notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
 
@@ -67,20 +72,22 @@ export function createWorker(parts: WorkerParts): Worker {
     await hastenFuture(tx, handlers, toIsoTime(clock.now()));
   }
 
-  function shown(atMs: number): void {
+  const moment = (): Moment => ({ steadyMs: monotonicMs(), wallMs: clock.now() });
+
+  function shown(at: Moment): void {
     isKnown = true;
-    aliveUntilMs = Math.max(aliveUntilMs, atMs + leaseMs);
+    if (at.steadyMs > shownAt.steadyMs) shownAt = at;
   }
 
   const beat = async (): Promise<void> => {
     if (registry.names().length === 0 && isFree()) return;
-    const atMs = monotonicMs();
+    const at = moment();
     await store.transaction(beatIn);
-    shown(atMs);
+    shown(at);
   };
 
-  /** After a pause others may have removed its row. If it is killed then, nobody takes the jobs that it claims without a row. */
-  const isBeatDue = (): boolean => monotonicMs() >= aliveUntilMs - leaseMs / 2;
+  /** After a pause others may have removed its row. They take at once what it claims without a row, though it runs here. */
+  const isBeatDue = (): boolean => msBetween(shownAt, moment()) >= leaseMs / 2;
 
   return {
     beat,
@@ -93,8 +100,8 @@ export function createWorker(parts: WorkerParts): Worker {
 
     /** A job of a lost worker runs alone, when nothing else runs here: it may have killed its process. */
     claim: async (tx, room) => {
-      shownAtMs = isBeatDue() ? monotonicMs() : undefined;
-      if (shownAtMs !== undefined) await beatIn(tx);
+      showingAt = isBeatDue() ? moment() : undefined;
+      if (showingAt !== undefined) await beatIn(tx);
       const handlers = rotated(registry.names(), turns++);
       const claimJobs = (limit: number, lost: boolean): Promise<JobRow[]> =>
         tx.jobs.claim({ workerId, handlers, limit, lost });
@@ -106,8 +113,8 @@ export function createWorker(parts: WorkerParts): Worker {
     },
 
     committed: () => {
-      if (shownAtMs !== undefined) shown(shownAtMs);
-      shownAtMs = undefined;
+      if (showingAt !== undefined) shown(showingAt);
+      showingAt = undefined;
     },
 
     giveBackBut: async (tx, here) => {
@@ -126,6 +133,16 @@ export function createWorker(parts: WorkerParts): Worker {
       if (mayBeKnown) await settle(() => store.transaction((tx) => tx.jobs.retire(workerId)));
     },
   };
+}
+
+/** By two clocks: one is never set back, the other goes on while the machine sleeps. */
+interface Moment {
+  readonly steadyMs: number;
+  readonly wallMs: number;
+}
+
+function msBetween(from: Moment, to: Moment): number {
+  return Math.max(to.steadyMs - from.steadyMs, to.wallMs - from.wallMs);
 }
 
 /** Each handler is first in turn, so that a busy one leaves room for the others. */
