@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { PermanentError } from "../../src/handlers/errors.ts";
 import { createMirror } from "../../src/mirror/create-mirror.ts";
 import { groupBy } from "../../src/shared/group-by.ts";
 import { silentLogger } from "../../src/shared/logger.ts";
@@ -104,13 +105,13 @@ async function finish(site: Site): Promise<void> {
     store: openDatabase(site.database),
     webhook: { secrets: secret },
     logger: silentLogger,
-    jobs: { leaseMs: 1000, backoffMs: () => 20, maxAttempts: 20 },
+    jobs: { leaseMs: 1000, backoffMs: () => 20, maxAttempts: 1000 },
   });
   mirror.on("*", () => undefined, { name: "extra" });
   mirror.on(
     "*",
     ({ webhookId }) => {
-      if (webhookId.includes("poison")) throw new Error("always");
+      if (webhookId.includes("poison")) throw new PermanentError("always");
     },
     { name: "trace" },
   );
