@@ -2,12 +2,11 @@
 import { groupBy } from "../shared/group-by.ts";
 import type { NewJob } from "../store/queue.ts";
 import type { StoreTransaction } from "../store/store.ts";
+import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { allBut } from "../store/tables.ts";
+import type { Anomaly, Transition } from "../queries/shapes.ts";
 import { jobsFor, type Move, type News, type Subscription } from "./subscription.ts";
 import type { FreshDelivery, FreshNews } from "./transaction/transaction-run.ts";
-
-/** The `seq` of the delivery under which the history has a move; -1 where no delivery stands there. */
-type PlaceOf = (move: Move) => number;
 
 export async function jobsForBehind(
   tx: StoreTransaction,
@@ -16,49 +15,60 @@ export async function jobsForBehind(
 ): Promise<NewJob[]> {
   const behind = subscriptions.filter(({ cursor }) => cursor !== null);
   if (behind.length === 0) return [];
-  const placeOf = await placesOf(tx, news);
-  return behind.flatMap((each) => jobsFor([each], missedAt(each.cursor ?? 0, news, placeOf)));
+  const { moves, anomalies } = news.shown();
+  const shown = { moves: await storedMoves(tx, moves), anomalies };
+  return behind.flatMap((each) => jobsFor([each], missedAt(each.cursor ?? 0, news, shown)));
 }
 
 /** The news that no delivery after `cursor` tells. */
-function missedAt(cursor: number, { deliveries, moves, anomalies }: FreshNews, placeOf: PlaceOf): News {
-  const isAhead = (each: FreshDelivery): boolean => seqOf(each) > cursor;
-  const idsAhead = new Set(deliveries.filter(isAhead).map(({ webhookId }) => webhookId));
+function missedAt(cursor: number, news: FreshNews, shown: Shown): News {
+  const isAhead = ({ seq = Number.POSITIVE_INFINITY }: FreshDelivery): boolean => seq > cursor;
+  const idsAhead = new Set(news.deliveries.filter(isAhead).map(({ webhookId }) => webhookId));
   return {
-    deliveries: deliveries.filter((each) => !isAhead(each)),
-    moves: moves.filter((move) => placeOf(move) <= cursor),
-    anomalies: anomalies.filter(({ webhookId }) => webhookId === null || !idsAhead.has(webhookId)),
+    deliveries: news.deliveries.filter((each) => !isAhead(each)),
+    moves: [
+      ...news.moves.filter(({ byDelivery }) => !byDelivery),
+      ...shown.moves.filter(({ seq }) => seq <= cursor).map(({ move }) => move),
+    ],
+    anomalies: [...news.anomalies, ...shown.anomalies].filter(
+      ({ webhookId }) => webhookId === null || !idsAhead.has(webhookId),
+    ),
   };
 }
 
-/** A new delivery comes after all that are stored. */
-function seqOf({ seq }: FreshDelivery): number {
-  return seq ?? Number.POSITIVE_INFINITY;
+interface Shown {
+  readonly moves: readonly StoredMove[];
+  readonly anomalies: readonly Anomaly[];
 }
 
-/** A late delivery can make the step of another, stored one the present move. */
-async function placesOf(tx: StoreTransaction, { deliveries, moves }: FreshNews): Promise<PlaceOf> {
-  const places = new Map(deliveries.map((each) => [nameOf(each.contractId, each.webhookId), seqOf(each)]));
-  const others = moves.filter((move) => move.recordedBy !== null && !places.has(nameOfMove(move)));
-  for (const [contractId, its] of groupBy(others, ({ transition }) => transition.contractId)) {
-    const rows = await tx.find("deliveries", {
-      where: [
-        { field: "contractId", op: "=", value: contractId },
-        { field: "webhookId", op: "in", value: its.flatMap(({ recordedBy }) => recordedBy ?? []) },
-        { field: "outcome", op: "=", value: "applied" },
-      ],
-      orderBy: ["seq"],
-      without: allBut("deliveries", ["contractId", "webhookId", "seq"]),
-    });
-    for (const row of rows) places.set(nameOf(row.contractId, row.webhookId), row.seq);
+/** A move as reading on would find it: under the delivery for which the history shows it. */
+interface StoredMove {
+  readonly seq: number;
+  readonly move: Move;
+}
+
+async function storedMoves(tx: StoreTransaction, shown: readonly Transition[]): Promise<StoredMove[]> {
+  const all: StoredMove[] = [];
+  const told = shown.filter(({ webhookId }) => webhookId !== null);
+  for (const [contractId, transitions] of groupBy(told, (each) => each.contractId)) {
+    const rows = groupBy(await deliveriesOf(tx, contractId, transitions), ({ webhookId }) => webhookId);
+    for (const transition of transitions)
+      for (const { seq, contentKey } of rows.get(transition.webhookId ?? "") ?? [])
+        all.push({ seq, move: { inputKey: contentKey, contentKey, byDelivery: true, transition } });
   }
-  return (move) => places.get(nameOfMove(move)) ?? -1;
+  return all;
 }
 
-function nameOfMove({ recordedBy, transition }: Move): string {
-  return nameOf(transition.contractId, recordedBy);
-}
-
-function nameOf(contractId: string | null, webhookId: string | null): string {
-  return JSON.stringify([contractId, webhookId]);
+function deliveriesOf(
+  tx: StoreTransaction,
+  contractId: string,
+  transitions: readonly Transition[],
+): Promise<DeliveryRow[]> {
+  const where = [
+    { field: "contractId", op: "=", value: contractId },
+    { field: "webhookId", op: "in", value: transitions.flatMap(({ webhookId }) => webhookId ?? []) },
+    { field: "outcome", op: "=", value: "applied" },
+  ] as const;
+  const without = allBut("deliveries", ["contentKey", "webhookId", "seq"]);
+  return tx.find("deliveries", { where, orderBy: ["seq"], without });
 }

@@ -73,7 +73,7 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
       .map((row) => ({
         inputKey: contentKey,
         contentKey,
-        recordedBy: webhookId,
+        byDelivery: true,
         transition: toTransition(row),
       })),
   );

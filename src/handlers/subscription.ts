@@ -46,8 +46,8 @@ export interface Move {
   /** The delivery's content key, or the digest of an API answer. */
   readonly inputKey: string;
   readonly contentKey: string | null;
-  /** The webhook id under which the history has the move; `null` where no delivery stands there. */
-  readonly recordedBy: string | null;
+  /** Whether the history shows it for a delivery. */
+  readonly byDelivery: boolean;
   readonly transition: Transition;
 }
 

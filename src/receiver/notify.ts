@@ -11,11 +11,12 @@ import type { FreshDelivery, FreshNews, Spent } from "../handlers/transaction/tr
 import type { HandlerScope } from "../handlers/handler-scope.ts";
 import type { EventFacts } from "../events/event.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
+import type { Anomaly } from "../queries/shapes.ts";
 import type { Commits } from "../queries/wait-for.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
 import { digestIn } from "./deliveries/content-key.ts";
-import { movesIn } from "./contracts/moves.ts";
+import { movesIn, newlyShown } from "./contracts/moves.ts";
 
 /** The news of a transaction, once everything else in it is written. */
 export interface CommitNews {
@@ -93,7 +94,11 @@ function beginNotifying(tx: StoreTransaction, handlers: Dispatch, folding: FoldO
       const news: FreshNews = {
         deliveries,
         moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
-        anomalies: [...noted, ...changes.flatMap(newAnomalies)].map((row) => toAnomaly({ ...row, seq: 0 })),
+        shown: () => ({
+          moves: changes.flatMap(newlyShown),
+          anomalies: changes.flatMap((each) => newAnomalies(each, nameWithDelivery)).map(shaped),
+        }),
+        anomalies: [...noted, ...changes.flatMap((each) => newAnomalies(each, nameOf))].map(shaped),
       };
       await handlers.notify(tx, subscriptions, news, spent);
     },
@@ -137,11 +142,23 @@ function noting(tx: StoreTransaction, noted: NewRow<"anomalies">[]): StoreTransa
 }
 
 /** The anomalies that a commit added. After a refold the older ones are there too, maybe at other positions. */
-function newAnomalies({ before, after }: ContractChange): AnomalyRecord[] {
-  const known = new Set(before.anomalies.map(nameOf));
-  return after.anomalies.filter((each) => !known.has(nameOf(each)));
+function newAnomalies(
+  { before, after }: ContractChange,
+  nameIn: (anomaly: AnomalyRecord) => string,
+): AnomalyRecord[] {
+  const known = new Set(before.anomalies.map(nameIn));
+  return after.anomalies.filter((each) => !known.has(nameIn(each)));
+}
+
+function shaped(row: NewRow<"anomalies"> | AnomalyRecord): Anomaly {
+  return toAnomaly({ ...row, seq: 0 });
 }
 
 function nameOf({ kind, detail }: AnomalyRecord): string {
   return JSON.stringify([kind, detail]);
+}
+
+/** A refold can find an anomaly at another delivery than before. */
+function nameWithDelivery({ kind, detail, webhookId }: AnomalyRecord): string {
+  return JSON.stringify([kind, detail, webhookId]);
 }

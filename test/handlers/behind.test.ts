@@ -108,7 +108,7 @@ it("a handler gets a move that a late delivery makes of a step behind that place
   await send(mirror, "contract.disputed", 1000);
   await receiveMany(mirror);
   const seen = await disputesAround(two, () => send(other, "payment.completed", 500, reopened));
-  expect(seen).toEqual(["behind: Cancelled to Dispute", "caught up: Cancelled to Dispute"]);
+  expect(seen).toEqual(["behind: Escrow to Dispute", "caught up: Cancelled to Dispute"]);
 });
 
 it("a handler gets a move once that a released delivery makes of a step ahead of that place", async () => {

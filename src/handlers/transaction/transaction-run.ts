@@ -4,6 +4,7 @@ import type { Logger } from "../../shared/logger.ts";
 import { settle, type Result } from "../../shared/result.ts";
 import { monotonicMs } from "../../shared/timers.ts";
 import type { NewJob } from "../../store/queue.ts";
+import type { Anomaly, Transition } from "../../queries/shapes.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import type { FailureRow } from "../../store/tables/handlers.ts";
 import { isTimeout } from "../call-in-time.ts";
@@ -28,9 +29,17 @@ export interface FreshDelivery extends AppliedDelivery {
   readonly isRedacted?: boolean;
 }
 
+/** Moves and anomalies that the state shows now, and did not show before for the same delivery. */
+export interface Shown {
+  readonly moves: readonly Transition[];
+  readonly anomalies: readonly Anomaly[];
+}
+
 /** The news of a commit. */
 export interface FreshNews extends News {
   readonly deliveries: readonly FreshDelivery[];
+  /** The rows of the mirror's state that this commit changes. Reading older deliveries would find them. */
+  readonly shown: () => Shown;
 }
 
 /** The milliseconds that handlers have used in one transaction. */

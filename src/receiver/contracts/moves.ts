@@ -10,9 +10,20 @@ import { groupBy } from "../../shared/group-by.ts";
 import { createPace, type Pace } from "../../shared/pace.ts";
 import type { StoreTransaction } from "../../store/store.ts";
 import { toTransition } from "../../queries/contracts.ts";
+import type { Transition } from "../../queries/shapes.ts";
 import type { ContractChange } from "../arrival.ts";
 import { loadInputs } from "./load.ts";
 import { drive } from "../transition.ts";
+
+/** The moves that the history shows now and did not show before. */
+export function newlyShown({ before, after }: ContractChange): Transition[] {
+  const known = new Set(before.transitions.filter(({ moved }) => moved).map(nameOf));
+  return after.transitions.filter((each) => each.moved && !known.has(nameOf(each))).map(toTransition);
+}
+
+function nameOf({ webhookId, milestoneId, to }: TransitionRecord): string {
+  return JSON.stringify([webhookId, milestoneId, to]);
+}
 
 interface FoldStep {
   readonly input: FoldInput;
@@ -93,7 +104,7 @@ function moveOf(
   milestoneId: string | null,
   from: string | null,
   to: string | null,
-): Pick<Move, "recordedBy" | "transition"> | undefined {
+): Pick<Move, "byDelivery" | "transition"> | undefined {
   if (to === null || from === to) return undefined;
   const recorded = transitions.findLast(
     (each) => each.moved && each.milestoneId === milestoneId && each.to === to,
@@ -102,7 +113,7 @@ function moveOf(
     ...(recorded ?? unrecorded(input, contractId, milestoneId, to)),
     from,
   };
-  return { recordedBy: recorded?.webhookId ?? null, transition: toTransition(transition) };
+  return { byDelivery: recorded?.webhookId != null, transition: toTransition(transition) };
 }
 
 /** A move that stands in the history already: a late event changed what came before it. */

@@ -36,7 +36,7 @@ function moveTo(shape: Partial<Transition>): Move {
     anomaly: null,
     ...shape,
   };
-  return { inputKey: "i-1", contentKey: "k-1", recordedBy: "w-1", transition };
+  return { inputKey: "i-1", contentKey: "k-1", byDelivery: true, transition };
 }
 
 function jobsOf(filter: Filter, news: Partial<News>) {
