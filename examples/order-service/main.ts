@@ -1,6 +1,6 @@
 /**
- * A shop whose orders and mirror share one database. The ledger is written in the delivery's own transaction. A handler sends
- * the mail afterwards. The page after the checkout waits for the webhook.
+ * A shop whose orders and mirror share one database. The ledger is written in the delivery's own transaction. Handlers put
+ * the mail into an outbox afterwards. The page after the checkout waits for the webhook.
  */
 import type { AddressInfo } from "node:net";
 import Database from "better-sqlite3";
