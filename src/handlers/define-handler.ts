@@ -56,10 +56,9 @@ export interface DefinedHandler extends HandlerOptions {
  * Defines a handler for `createMirror({ handlers })` and `createTestMirror({ handlers })`.
  *
  * ```ts
- * const emailBuyer = defineHandler("email-buyer", "refund.full-succeeded", async (event) => {
- *   const to = await emailOfOrder(event.reference);
- *   await mail.send({ to, idempotencyKey: `refund-${event.contractId}-${event.transactionId}` });
- * });
+ * const logDispute = defineHandler("log-dispute", "contract.disputed", (event) =>
+ *   console.log("disputed:", event.contractId),
+ * );
  * ```
  *
  * @param on an event type, a list of them, `"*"`, or `{ entity, from, to }` for moves

@@ -41,7 +41,7 @@ interface Shown {
   readonly anomalies: readonly Anomaly[];
 }
 
-/** A move as reading on would find it: under the delivery for which the history shows it. */
+/** A move, and the `seq` of the delivery for which the history shows it. A handler that reads on finds it there. */
 interface StoredMove {
   readonly seq: number;
   readonly move: Move;

@@ -73,7 +73,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       }
   }
 
-  /** If a page fails, its handlers are written one by one. So only one that can't be written is refused. */
+  /** If a page fails, its handlers are written one by one. So only a handler that can't be written is refused. */
   async function write(page: readonly Handler[]): Promise<readonly Registered[]> {
     const together = await tryToWrite(page);
     if (together.ok) return together.value;
@@ -109,7 +109,7 @@ export function createRegistry(parts: RegistryParts): Registry {
   }
 
   function refuse(handler: Handler, error: Error): void {
-    // It was taken off meanwhile.
+    // It was stopped meanwhile.
     if (handlers.get(handler.name) !== handler) return;
     handlers.delete(handler.name);
     refused.set(handler.name, { handler, error });

@@ -82,12 +82,12 @@ export interface HandlerSurface {
    * handler that throws is called again later. It never delays or changes the webhook's answer.
    *
    * ```ts
-   * mirror.on("refund.full-succeeded", async (event, ctx) => mailBuyer(event.contractId), { name: "email-buyer" });
+   * mirror.on("contract.disputed", (event) => console.log("disputed:", event.contractId), { name: "log-dispute" });
    * ```
    *
    * @param event an event type, a list of them, `"*"` for every webhook event, `"anomaly"`, or `"job-dead"`
-   * @returns a function that stops the handler in this process; its jobs wait for another process. If the handler was
-   *   refused, `idle`, `runOnce` and `health` no longer say so
+   * @returns a function that stops the handler in this process; its jobs wait for another process. After
+   *   that, `idle`, `runOnce` and `health` no longer say that the handler was refused
    * @throws EscrowMirrorError `invalid-argument`
    */
   on<On extends EventName>(

@@ -11,8 +11,8 @@ const idleStates = ["waiting", "due", "dead"] as const;
 const removedStates = ["running", ...idleStates] as const;
 
 /**
- * Removes its jobs first: if the process ends meanwhile, the handler is still there, and can be removed again. Running jobs go
- * last: a job may run in a transaction, for whose end the removal waits.
+ * Removes the handler's jobs first: if the process ends meanwhile, the handler is still there, and can be removed again.
+ * Running jobs go last: a job may run in a transaction, and the removal waits for the end of it.
  */
 export async function removeHandler(store: Store, name: string): Promise<void> {
   const left: number[] = [];

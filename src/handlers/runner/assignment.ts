@@ -12,7 +12,7 @@ import { toWebhookEvent, type WebhookEvent } from "../event.ts";
 /** A claimed job, with the arguments for its handler. */
 export interface Assignment {
   readonly job: JobRow;
-  /** The event, transition, anomaly or dead job. Throws if it can't be made: that is a fault of this job alone. */
+  /** Makes the event, transition, anomaly or dead job. If it throws, only this job fails. */
   readonly subject: () => unknown;
   readonly contract: MirroredContract | undefined;
   /** When they were read, by the clock that is never set back. */
@@ -45,7 +45,7 @@ function isOfEvent({ contentKey, payload }: JobRow): boolean {
   return contentKey !== null && payload === null;
 }
 
-/** Takes its own rows alone: a run that takes long must not keep the bodies of the others in memory. */
+/** Takes only the rows of its job: a long run must not keep the bodies of other jobs in memory. */
 function subjectOf(
   job: JobRow,
   row: DeliveryRow | undefined,

@@ -55,8 +55,8 @@ export function createWorker(parts: WorkerParts): Worker {
   let turns = 0;
 
   /**
-   * Locks the subscriptions after the jobs, against the order of others: a job is buried so seldom that a second try costs
-   * less than a lock for each heartbeat, which would wait for whoever registers a handler.
+   * Locks the subscriptions after the jobs, although others lock them before, and only if a job is dead. That is rare. So a
+   * second try costs less than a lock for each heartbeat: it would wait whenever somebody registers a handler.
    */
   const reclaimIn = async (tx: StoreTransaction): Promise<void> =>
     notifyOfDead(tx, await tx.jobs.reclaim({ attemptsMax: maxAttempts }));
@@ -86,7 +86,10 @@ export function createWorker(parts: WorkerParts): Worker {
     shown(at);
   };
 
-  /** After a pause others may have removed its row. They take at once what it claims without a row, though it runs here. */
+  /**
+   * After a pause other processes may have removed this worker's row. While it has none, they take the jobs that it claims,
+   * though these run here.
+   */
   const isBeatDue = (): boolean => msBetween(shownAt, moment()) >= leaseMs / 2;
 
   return {

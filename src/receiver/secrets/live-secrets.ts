@@ -20,8 +20,8 @@ export interface LiveSecrets {
   /** Adds the newest secret, which the source may not give yet. In memory only. It replaces the one added before. */
   adopt(secret: PreparedSecret): void;
   /**
-   * Whether this secret may be out of use by now. So is every secret but the adopted one, if the source did not give the
-   * adopted one when it was last asked: its answer is older than the change of the secret.
+   * Whether this secret may be out of use by now. `true` for every secret but the adopted one, if the source did not give
+   * the adopted one when it was last asked: then its answer is older than the change of the secret.
    */
   mayBeOver(fingerprint: string): boolean;
 }

@@ -24,9 +24,9 @@ export interface IdempotentOptions {
  *
  * ```ts
  * await assertHandlerIdempotent((mirror) => {
- *   const sent = new Set<string>();
- *   mirror.on("payment.completed", (event) => sent.add(`${event.contractId}-${event.transactionId}`), { name: "ship" });
- *   return () => sent.size;
+ *   const ledger = new Set<string>();
+ *   mirror.on("payment.completed", (event) => ledger.add(`${event.contractId}-${event.transactionId}`), { name: "ledger" });
+ *   return () => ledger.size;
  * }, deliveries);
  * ```
  *
