@@ -47,7 +47,7 @@ function mailRefund({ contractId, milestoneId }: { contractId: string; milestone
 }
 mirror.on(refunds, mailRefund, { name: "email-refund" });
 mirror.onTransition(
-  { entity: "contract", to: "Refunded" },
+  { entity: "contract", to: ["Refunded", "PartiallyRefunded"] },
   (move, { contract }) => {
     // In the service's earlier edition a milestone's refund can move the contract too: one refund, one mail.
     if (!contract?.milestones.some(({ status }) => status === "Refunded")) mailRefund(move);
