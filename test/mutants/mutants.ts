@@ -443,4 +443,25 @@ export const mutants: readonly Mutant[] = [
     replace: "",
     tests: ["client/tokens"],
   },
+  {
+    name: "a copy that is applied later counts as new",
+    file: "src/receiver/notify.ts",
+    find: "arrival.reading.facts), seq }];",
+    replace: "arrival.reading.facts), seq: undefined }];",
+    tests: ["handlers/behind"],
+  },
+  {
+    name: "a handler that is behind hears no move of a delivery it has passed",
+    file: "src/handlers/missed-news.ts",
+    find: "...shown.moves.filter(({ seq }) => seq <= cursor).map(({ move }) => move),",
+    replace: "",
+    tests: ["handlers/behind"],
+  },
+  {
+    name: "an id that only an erasure names is asked for",
+    file: "src/reconcile/candidates.ts",
+    find: " && !erased.has(row.contractId)",
+    replace: "",
+    tests: ["reconcile/reconcile"],
+  },
 ];
