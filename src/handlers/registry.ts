@@ -17,12 +17,10 @@ import { registerAll, type Registered } from "./register.ts";
 export interface Registry {
   /** Adds a handler. Its row is written before this process commits anything more. The returned function stops it. */
   add(handler: Handler): () => void;
-  /** The handler of that name, if this process runs it. */
+  /** The handler of that name, if this process runs it. `undefined` until its row is written or found: it may be refused. */
   get(name: string): Handler | undefined;
-  /** Handlers whose jobs this process may take. */
+  /** The names of all such handlers: this process may take their jobs. */
   names(): readonly string[];
-  /** The names of the handlers whose rows this process has written, or found. */
-  written(): readonly string[];
   /** Stops a handler in this process. If it was refused, nothing says so any more. */
   stop(handler: Handler): void;
   /** Writes the missing rows. Rejects with `store-unavailable` if the store is away. */
@@ -172,9 +170,11 @@ export function createRegistry(parts: RegistryParts): Registry {
       turns.soon();
       return () => stop(handler);
     },
-    get: (name) => handlers.get(name),
-    names: () => [...handlers.keys()],
-    written: () => [...handlers.values()].filter((each) => !unwritten.has(each)).map(({ name }) => name),
+    get: (name) => {
+      const handler = handlers.get(name);
+      return handler !== undefined && unwritten.has(handler) ? undefined : handler;
+    },
+    names: () => [...handlers.values()].filter((each) => !unwritten.has(each)).map(({ name }) => name),
     stop,
     ensure,
     caughtUp: () => turns.over(),

@@ -45,7 +45,7 @@ export interface HealthParts {
   readonly clock: Clock;
   /** The ids of the secrets that have never verified a delivery. */
   readonly unprovenIds: () => Promise<string[]>;
-  readonly registry: Pick<Registry, "warnings" | "written">;
+  readonly registry: Pick<Registry, "names" | "warnings">;
   /** Reads the rows about the signing secret and the subscription. */
   readonly healing: () => Promise<HealingStanding>;
 }
@@ -73,7 +73,7 @@ export function createHealth(parts: HealthParts): () => Promise<Look> {
   return async () => {
     const { tally } = receiver;
     const consecutiveFailures = receiver.consecutiveFailures();
-    const written = registry.written();
+    const written = registry.names();
     const [found, workload, healed] = await Promise.all([
       settle(() => undone(store, inspect)),
       settle(() => workloadOf(store, clock)),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { delivery } from "../support/delivery.ts";
+import { down, failing } from "../support/failing-store.ts";
 import { openMirror, withTransactions } from "../support/mirror.ts";
 
 const refusal = { code: "invalid-configuration" };
@@ -79,6 +80,24 @@ export function describeRefused(name: string, create: () => Store): void {
       const off = mirror.inTransaction("*", () => undefined, { name: "mail" });
       meanwhile = off;
       await mirror.idle();
+    });
+
+    it("runs no job of the known one before it is refused", async () => {
+      const store = create();
+      const other = await openMirror({ store, jobs: { run: false } });
+      for (const name of ["mail", "good"]) other.on("*", () => undefined, { name });
+      const writes = failing(store, (call, [table]) => call === "lookup" && table === "subscriptions");
+      const mirror = await openMirror({ store: writes.store });
+      const seen: string[] = [];
+      mirror.on("*", () => void seen.push("good"), { name: "good" });
+      await mirror.idle();
+      writes.fault = down;
+      mirror.onTransition({ entity: "contract" }, () => void seen.push("mail"), { name: "mail" });
+      await other.receive(delivery("contract.created", { id: "c", seconds: 0 }));
+      await expect.poll(() => seen).toContain("good");
+      writes.fault = undefined;
+      await expect(mirror.idle()).rejects.toMatchObject(refusal);
+      expect(seen).toEqual(["good"]);
     });
   });
 }
