@@ -5,6 +5,7 @@ import type { StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { allBut } from "../store/tables.ts";
 import type { Anomaly, Transition } from "../queries/shapes.ts";
+import { isMoveUnder } from "./older-news.ts";
 import { jobsFor, type Move, type News, type Subscription } from "./subscription.ts";
 import type { FreshDelivery, FreshNews } from "./transaction/transaction-run.ts";
 
@@ -15,9 +16,23 @@ export async function jobsForBehind(
 ): Promise<NewJob[]> {
   const behind = subscriptions.filter(({ cursor }) => cursor !== null);
   if (behind.length === 0) return [];
-  const { moves, anomalies } = news.shown();
-  const shown = { moves: await storedMoves(tx, moves), anomalies };
+  const { moves, takenOver, anomalies } = news.shown();
+  const fresh = new Set(news.deliveries.filter(({ seq }) => seq === undefined).map(nameOf));
+  // Under a new delivery, which lies ahead of every handler. Without this look each commit would ask for each contract.
+  const stored = moves.filter((move) => move.webhookId !== null && !fresh.has(nameOf(move)));
+  const shown = {
+    moves: await storedMoves(tx, stored),
+    takenOver: await storedMoves(tx, takenOver),
+    anomalies,
+  };
   return behind.flatMap((each) => jobsFor([each], missedAt(each.cursor ?? 0, news, shown)));
+}
+
+function nameOf({
+  contractId,
+  webhookId,
+}: Pick<Transition | FreshDelivery, "contractId" | "webhookId">): string {
+  return JSON.stringify([contractId, webhookId]);
 }
 
 /** The news that no delivery after `cursor` tells. */
@@ -29,6 +44,7 @@ function missedAt(cursor: number, news: FreshNews, shown: Shown): News {
     moves: [
       ...news.moves.filter(({ byDelivery }) => !byDelivery),
       ...shown.moves.filter(({ seq }) => seq <= cursor).map(({ move }) => move),
+      ...shown.takenOver.filter(({ seq }) => seq > cursor).map(({ move }) => move),
     ],
     anomalies: [...news.anomalies, ...shown.anomalies].filter(
       ({ webhookId }) => webhookId === null || !idsAhead.has(webhookId),
@@ -38,6 +54,7 @@ function missedAt(cursor: number, news: FreshNews, shown: Shown): News {
 
 interface Shown {
   readonly moves: readonly StoredMove[];
+  readonly takenOver: readonly StoredMove[];
   readonly anomalies: readonly Anomaly[];
 }
 
@@ -49,14 +66,17 @@ interface StoredMove {
 
 async function storedMoves(tx: StoreTransaction, shown: readonly Transition[]): Promise<StoredMove[]> {
   const all: StoredMove[] = [];
-  const told = shown.filter(({ webhookId }) => webhookId !== null);
-  for (const [contractId, transitions] of groupBy(told, (each) => each.contractId)) {
+  for (const [contractId, transitions] of groupBy(shown, (each) => each.contractId)) {
     const rows = groupBy(await deliveriesOf(tx, contractId, transitions), ({ webhookId }) => webhookId);
     for (const transition of transitions)
-      for (const { seq, contentKey } of rows.get(transition.webhookId ?? "") ?? [])
-        all.push({ seq, move: { inputKey: contentKey, contentKey, byDelivery: true, transition } });
+      for (const row of rows.get(transition.webhookId ?? "") ?? [])
+        if (isMoveUnder(row, transition)) all.push({ seq: row.seq, move: moveOf(row, transition) });
   }
   return all;
+}
+
+function moveOf({ contentKey }: DeliveryRow, transition: Transition): Move {
+  return { inputKey: contentKey, contentKey, byDelivery: true, transition };
 }
 
 function deliveriesOf(
@@ -69,6 +89,13 @@ function deliveriesOf(
     { field: "webhookId", op: "in", value: transitions.flatMap(({ webhookId }) => webhookId ?? []) },
     { field: "outcome", op: "=", value: "applied" },
   ] as const;
-  const without = allBut("deliveries", ["contentKey", "webhookId", "seq"]);
+  const without = allBut("deliveries", [
+    "contentKey",
+    "webhookId",
+    "seq",
+    "contractId",
+    "event",
+    "occurredAt",
+  ]);
   return tx.find("deliveries", { where, orderBy: ["seq"], without });
 }

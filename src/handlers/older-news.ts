@@ -8,6 +8,7 @@ import { allBut } from "../store/tables.ts";
 import type { AnomalyRow } from "../store/tables/contracts.ts";
 import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { toAnomaly } from "../queries/deliveries.ts";
+import type { Transition } from "../queries/shapes.ts";
 import { toTransition } from "../queries/contracts.ts";
 import { jobsFor, type Filter, type Move, type News, type Subscription } from "./subscription.ts";
 
@@ -66,17 +67,24 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
     orderBy: ["position"],
   });
   const moved = groupBy(rows, (row) => row.webhookId);
-  return applied.flatMap(({ webhookId, contentKey, contractId }) =>
-    (moved.get(webhookId) ?? [])
-      // Two deliveries can have the same webhook id.
-      .filter((row) => row.contractId === contractId)
+  return applied.flatMap((delivery) =>
+    (moved.get(delivery.webhookId) ?? [])
+      .filter((row) => isMoveUnder(delivery, row))
       .map((row) => ({
-        inputKey: contentKey,
-        contentKey,
+        inputKey: delivery.contentKey,
+        contentKey: delivery.contentKey,
         byDelivery: true,
         transition: toTransition(row),
       })),
   );
+}
+
+/** Two deliveries can have the same webhook id, even those of one contract. */
+export function isMoveUnder(
+  { contractId, event, occurredAt }: Pick<DeliveryRow, "contractId" | "event" | "occurredAt">,
+  move: Pick<Transition, "contractId" | "event" | "occurredAt">,
+): boolean {
+  return move.contractId === contractId && move.event === event && move.occurredAt === occurredAt;
 }
 
 function anomaliesOf(reader: StoreTransaction, page: readonly DeliveryRow[]): Promise<AnomalyRow[]> {

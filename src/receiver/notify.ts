@@ -16,7 +16,7 @@ import type { Commits } from "../queries/wait-for.ts";
 import type { NewRow, StoreTransaction } from "../store/store.ts";
 import type { Committed, ContractChange, DeliveryArrival } from "./arrival.ts";
 import { digestIn } from "./deliveries/content-key.ts";
-import { movesIn, newlyShown } from "./contracts/moves.ts";
+import { movesIn, newlyShown, takenOver } from "./contracts/moves.ts";
 
 /** The news of a transaction, once everything else in it is written. */
 export interface CommitNews {
@@ -96,6 +96,7 @@ function beginNotifying(tx: StoreTransaction, handlers: Dispatch, folding: FoldO
         moves: needsMoves ? await movesIn(tx, inputs, changes, folding, keys) : [],
         shown: () => ({
           moves: changes.flatMap(newlyShown),
+          takenOver: changes.flatMap(takenOver),
           anomalies: changes.flatMap((each) => newAnomalies(each, nameWithDelivery)).map(shaped),
         }),
         anomalies: [...noted, ...changes.flatMap((each) => newAnomalies(each, nameOf))].map(shaped),

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { sqlite } from "../../src/store/sqlite/store.ts";
-import { delivery, noonMs } from "../support/delivery.ts";
+import type { MirrorClient } from "../../src/reconcile/mirror-client.ts";
+import { at, delivery, noonMs } from "../support/delivery.ts";
 import { limited } from "../support/failing-store.ts";
 import { openMirror, temporaryFile } from "../support/mirror.ts";
 
@@ -11,6 +12,24 @@ const since = new Date(noonMs);
 const created = (contractId: string) =>
   delivery("contract.created", { id: contractId, seconds: 0, contractId });
 
+const unused = (): never => {
+  throw new Error("no test calls this");
+};
+
+/** A service that shows each contract in dispute, within the second in which it became so. */
+const client: MirrorClient = {
+  contracts: {
+    create: unused,
+    refund: unused,
+    renewCheckout: unused,
+    get: async (contractId, { onAnswer } = {}) => {
+      onAnswer?.({ status: 200, date: at(1000), tookMs: 0, attempts: 1 });
+      return { contractId, status: "Dispute" };
+    },
+  },
+  webhooks: { async *allLogs() {} },
+};
+
 /** A mirror that can be stopped after so many commits, and another one on the same file. */
 async function openTwo() {
   const file = temporaryFile();
@@ -18,7 +37,7 @@ async function openTwo() {
   return {
     writes,
     mirror: await openMirror({ store: writes.store, jobs: { run: false } }),
-    other: await openMirror({ store: sqlite(file), jobs: { run: false } }),
+    other: await openMirror({ store: sqlite(file), jobs: { run: false }, client }),
   };
 }
 
@@ -125,4 +144,42 @@ it("a handler gets a move once that a released delivery makes of a step ahead of
     await other.quarantine.release(item?.id ?? "");
   });
   expect(seen).toEqual(["behind: Escrow to Dispute", "caught up: Cancelled to Dispute"]);
+});
+
+it("a handler gets a move that an API read takes over from a delivery ahead of that place", async () => {
+  const two = await openTwo();
+  const { mirror, other, writes } = two;
+  await send(mirror, "contract.created", 0);
+  await receiveMany(mirror);
+  const seen: string[] = [];
+  writes.left = 1;
+  const disputes = { entity: "contract", to: "Dispute" } as const;
+  mirror.onTransition(disputes, ({ contractId }) => void seen.push(contractId), { name: "behind", since });
+  await expect.poll(async () => mirror.handlers.list()).toHaveLength(1);
+  await send(other, "contract.disputed", 1000.5);
+  await other.contracts.refresh("CNT-A");
+  expect((await other.contracts.history("CNT-A")).at(-2)).toMatchObject({ to: "Dispute", webhookId: null });
+  writes.left = Number.POSITIVE_INFINITY;
+  await mirror.jobs.runOnce();
+  expect(seen).toEqual(["CNT-A"]);
+});
+
+it("a handler gets each move of two deliveries that came with one webhook id once", async () => {
+  const two = await openTwo();
+  const { mirror, other } = two;
+  await send(mirror, "contract.created", 0);
+  const sendAs = (type: string, seconds: number) =>
+    mirror.receive(
+      delivery(type, { id: `A-${seconds}`, seconds, contractId: "CNT-A" }, { webhookId: "wh-one" }),
+    );
+  await sendAs("contract.cancelled", 10);
+  expect(await sendAs("contract.disputed", 1000)).toMatchObject({ outcome: "quarantined" });
+  const [aside] = (await mirror.quarantine.list()).items;
+  await other.quarantine.release(aside?.id ?? "");
+  await send(mirror, "payment.completed", 500, reopened);
+  const seen: string[] = [];
+  const see = ({ to }: { readonly to: string }): void => void seen.push(to);
+  mirror.onTransition({ entity: "contract" }, see, { name: "moves", since });
+  await mirror.jobs.runOnce();
+  expect(seen.sort()).toEqual(["Cancelled", "Dispute", "Escrow", "pending"]);
 });

@@ -3,7 +3,8 @@ import { Pool } from "pg";
 import { afterAll, expect, it } from "vitest";
 import type { Mirror } from "../../src/mirror/create-mirror.ts";
 import { postgres } from "../../src/postgres.ts";
-import { delivery } from "../support/delivery.ts";
+import { delivery, noonMs } from "../support/delivery.ts";
+import { limited } from "../support/failing-store.ts";
 import { openMirror } from "../support/mirror.ts";
 import { freshSchema, postgresUrl } from "../support/postgres.ts";
 
@@ -20,8 +21,8 @@ pool.on("connect", (client) => {
 
 afterAll(() => pool.end());
 
-async function open(): Promise<Mirror> {
-  const mirror = await openMirror({ store: postgres({ pool, schema: freshSchema() }), jobs: { run: false } });
+async function open(schema = freshSchema()): Promise<Mirror> {
+  const mirror = await openMirror({ store: postgres({ pool, schema }), jobs: { run: false } });
   // The first commit of a process does more: it proves the secret.
   await mirror.receive(delivery("contract.created", { id: "first", seconds: 0, contractId: "first" }));
   return mirror;
@@ -52,6 +53,26 @@ it("a commit of 64 deliveries is a dozen messages", async () => {
     await receive(mirror, "payment.completed", 120, { paymentId: "7" }),
     await receive(mirror, "refund.full-initiated", 180, { transactionId: 9 }),
   ]).toEqual([[10], [10], [12], [14]]);
+});
+
+it("a commit is as many messages while a handler reads older deliveries", async () => {
+  const schema = freshSchema();
+  const mirror = await open(schema);
+  const older = Array.from({ length: 200 }, (_, at) => ({
+    id: `old ${at}`,
+    seconds: 0,
+    contractId: `old ${at}`,
+  }));
+  await Promise.all(older.map((shape) => mirror.receive(delivery("contract.created", shape))));
+  const writes = limited(postgres({ connectionString: postgresUrl, schema }));
+  const behind = await openMirror({ store: writes.store, jobs: { run: false } });
+  writes.left = 1;
+  behind.onTransition({ entity: "contract" }, () => undefined, { name: "behind", since: new Date(noonMs) });
+  await expect.poll(() => mirror.handlers.list()).toHaveLength(1);
+  expect([
+    await receive(mirror, "contract.created", 0),
+    await receive(mirror, "contract.approved", 60),
+  ]).toEqual([[10], [10]]);
 });
 
 it("a read of a contract is 5 messages, its begin and commit among them", async () => {

@@ -32,6 +32,8 @@ export interface FreshDelivery extends AppliedDelivery {
 /** Moves and anomalies that the state shows now, and did not show before for the same delivery. */
 export interface Shown {
   readonly moves: readonly Transition[];
+  /** Moves that it showed for a delivery, and shows for an API read now. No delivery tells of them any more. */
+  readonly takenOver: readonly Transition[];
   readonly anomalies: readonly Anomaly[];
 }
 

@@ -21,6 +21,14 @@ export function newlyShown({ before, after }: ContractChange): Transition[] {
   return after.transitions.filter((each) => each.moved && !known.has(nameOf(each))).map(toTransition);
 }
 
+/** The moves that the history showed for a delivery, and shows for an API read now. */
+export function takenOver({ before, after }: ContractChange): Transition[] {
+  const shown = new Set(after.transitions.filter(({ moved }) => moved).map(nameOf));
+  const isTaken = (each: TransitionRecord): boolean =>
+    !shown.has(nameOf(each)) && shown.has(nameOf({ ...each, webhookId: null }));
+  return before.transitions.filter((each) => each.moved && isTaken(each)).map(toTransition);
+}
+
 function nameOf({ webhookId, milestoneId, to }: TransitionRecord): string {
   return JSON.stringify([webhookId, milestoneId, to]);
 }
