@@ -85,7 +85,7 @@ export function describeRefused(name: string, create: () => Store): void {
     it("runs no job of the known one before it is refused", async () => {
       const store = create();
       const other = await openMirror({ store, jobs: { run: false } });
-      for (const name of ["mail", "good"]) other.on("*", () => undefined, { name });
+      for (const known of ["mail", "good"]) other.on("*", () => undefined, { name: known });
       const writes = failing(store, (call, [table]) => call === "lookup" && table === "subscriptions");
       const mirror = await openMirror({ store: writes.store });
       const seen: string[] = [];
