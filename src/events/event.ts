@@ -76,7 +76,7 @@ export interface EventFields {
   readonly previousStatus: string | null;
   /** Halalas, exact. `null` if absent, unreadable or out of range. */
   readonly amountMinor: number | null;
-  /** The currency's code. `SAR` if absent, `XXX` if unreadable. */
+  /** The currency's code. `SAR` if absent. If unreadable, `XXX`: ISO 4217's code for no currency. */
   readonly currency: string;
   /** When it happened: ISO 8601 in UTC with `Z`, the fraction as given. `null` if no time can be read. */
   readonly occurredAt: string | null;

@@ -10,7 +10,7 @@ export const parseFlags = [
   "amount-range",
   /** Text or a value that is no number: no amount is kept. */
   "amount-unreadable",
-  /** A currency other than SAR; `XXX` for one that can't be read. */
+  /** A currency other than SAR. One that can't be read is `XXX`: ISO 4217's code for no currency. */
   "foreign-currency",
   /** A `previousStatus` that is no name: it counts as absent. */
   "previous-status-unreadable",

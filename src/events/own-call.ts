@@ -4,7 +4,7 @@ import type { SnapshotFields } from "./snapshot.ts";
 /** Something that we asked the service for. */
 export type RequestFacts = CreateRequestFacts | RefundRequestFacts;
 
-/** The contract that we asked for. It has no place in time, as any answer and any event says more. */
+/** The contract that we asked for. It has no place in time: every answer and every event says more. */
 export interface CreateRequestFacts {
   readonly of: "create";
   readonly contractId: string;

@@ -5,7 +5,7 @@ import type { StoreTransaction } from "../store/store.ts";
 import type { DeliveryRow } from "../store/tables/deliveries.ts";
 import { allBut } from "../store/tables.ts";
 import type { Anomaly, Transition } from "../queries/shapes.ts";
-import { isMoveUnder } from "./older-news.ts";
+import { isMoveUnder, moveUnder } from "./older-news.ts";
 import { jobsFor, type Move, type News, type Subscription } from "./subscription.ts";
 import type { FreshDelivery, FreshNews } from "./transaction/transaction-run.ts";
 
@@ -70,13 +70,9 @@ async function storedMoves(tx: StoreTransaction, shown: readonly Transition[]): 
     const rows = groupBy(await deliveriesOf(tx, contractId, transitions), ({ webhookId }) => webhookId);
     for (const transition of transitions)
       for (const row of rows.get(transition.webhookId ?? "") ?? [])
-        if (isMoveUnder(row, transition)) all.push({ seq: row.seq, move: moveOf(row, transition) });
+        if (isMoveUnder(row, transition)) all.push({ seq: row.seq, move: moveUnder(row, transition) });
   }
   return all;
-}
-
-function moveOf({ contentKey }: DeliveryRow, transition: Transition): Move {
-  return { inputKey: contentKey, contentKey, byDelivery: true, transition };
 }
 
 function deliveriesOf(

@@ -70,13 +70,13 @@ async function movesOf(reader: StoreTransaction, applied: readonly DeliveryRow[]
   return applied.flatMap((delivery) =>
     (moved.get(delivery.webhookId) ?? [])
       .filter((row) => isMoveUnder(delivery, row))
-      .map((row) => ({
-        inputKey: delivery.contentKey,
-        contentKey: delivery.contentKey,
-        byDelivery: true,
-        transition: toTransition(row),
-      })),
+      .map((row) => moveUnder(delivery, toTransition(row))),
   );
+}
+
+/** A move under the delivery for which the history shows it. Whoever tells of it gives its job the same key. */
+export function moveUnder({ contentKey }: Pick<DeliveryRow, "contentKey">, transition: Transition): Move {
+  return { inputKey: contentKey, contentKey, byDelivery: true, transition };
 }
 
 /** Two deliveries can have the same webhook id, even those of one contract. */
